@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxNear is the length in runes from which on a name is compared by letter
+// maxNear is the length in bytes from which on a name is compared by letter
 // case only: nobody mistypes a name that long, and the comparison is quadratic.
 const maxNear = 128
 
@@ -52,11 +52,14 @@ func nearness(name, candidate string) (int, bool) {
 	if strings.EqualFold(name, candidate) {
 		return 0, true
 	}
+	if name == "" || len(name) > maxNear {
+		return 0, false
+	}
 	n := []rune(strings.ToLower(name))
 	best, ok := 0, false
 	for end := candidate; ; {
-		e := []rune(strings.ToLower(end))
-		if len(n) > 0 && len(n) <= maxNear && len(e) <= maxNear {
+		if len(end) <= maxNear {
+			e := []rune(strings.ToLower(end))
 			limit := (max(len(n), len(e)) + 2) / 3
 			if d := distance(n, e, limit); d <= limit && d < max(len(n), len(e)) {
 				// Twice the distance leaves room to prefer the whole name
