@@ -198,7 +198,8 @@ func TestNearNames(t *testing.T) {
 		{"天汽", 3, []string{"demo.天气"}},
 		{"晴", 3, nil},
 		{"completely_different", 3, nil},
-		{"demo.ping", 0, nil},
+		{"pnig", 0, nil},
+		{"pnig", -1, nil},
 		{"", 3, nil},
 	} {
 		if got := Near(c.name, all, c.max); !slices.Equal(got, c.want) {

@@ -10,15 +10,15 @@ import (
 // case only: nobody mistypes a name that long, and the comparison is quadratic.
 const maxNear = 128
 
-// Near returns at most max of the names among which name may have been meant,
-// the likeliest first: those that differ in letter case only, then those at
+// Near returns the names among which name may have been meant, no more than
+// most, the likeliest first: those that differ in letter case only, then those at
 // the smallest edit distance (a swap of neighbours counts as one edit), equals
 // in alphabetical order. Where names differ in letter case only, no others are
 // returned: one of them was surely meant. A dotted candidate is also compared by each of its
 // ends, so "get_wether" is near "im.polaris.weather.get_weather". Names that
 // differ in more than a third of their letters, rounded up, are not near. The name itself
 // is never returned.
-func Near(name string, among []string, max int) []string {
+func Near(name string, among []string, most int) []string {
 	type candidate struct {
 		name string
 		cost int
@@ -40,7 +40,10 @@ func Near(name string, among []string, max int) []string {
 		found = slices.DeleteFunc(found, func(c candidate) bool { return c.cost > 0 })
 	}
 	var out []string
-	for _, c := range found[:min(len(found), max)] {
+	for _, c := range found {
+		if len(out) >= most {
+			break
+		}
 		out = append(out, c.name)
 	}
 	return out
