@@ -11,13 +11,14 @@ import (
 const maxNear = 128
 
 // Near returns the names among which name may have been meant, no more than
-// most, the likeliest first: those that differ in letter case only, then those at
-// the smallest edit distance (a swap of neighbours counts as one edit), equals
-// in alphabetical order. Where names differ in letter case only, no others are
-// returned: one of them was surely meant. A dotted candidate is also compared by each of its
-// ends, so "get_wether" is near "im.polaris.weather.get_weather". Names that
-// differ in more than a third of their letters, rounded up, are not near. The name itself
-// is never returned.
+// most, the likeliest first: those that differ in letter case only, then those
+// at the smallest edit distance (a swap of neighbours counts as one edit),
+// equals in alphabetical order. Where names differ in letter case only, no
+// others are returned: one of them was surely meant.
+//
+// A dotted candidate is also compared by each of its ends, so "get_wether" is
+// near "im.polaris.weather.get_weather". Names that differ in more than a third
+// of their letters, rounded up, are not near. The name itself is never returned.
 func Near(name string, among []string, most int) []string {
 	type candidate struct {
 		name string
