@@ -1,0 +1,6 @@
+//go:build unix
+
+package control
+
+// unixSockets says whether unix sockets carry permissions here.
+const unixSockets = true
