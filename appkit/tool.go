@@ -1,7 +1,6 @@
 package appkit
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -182,7 +181,7 @@ func (t *Tool) recovered(ctx context.Context, arguments json.RawMessage, logger 
 
 // success shapes the result of a call that did its work.
 func success(text string, data any) (*mcp.CallToolResult, error) {
-	structured, err := encode(struct {
+	structured, err := json.Marshal(struct {
 		OK   bool `json:"ok"`
 		Data any  `json:"data"`
 	}{true, data})
@@ -194,7 +193,7 @@ func success(text string, data any) (*mcp.CallToolResult, error) {
 	}
 	return &mcp.CallToolResult{
 		Content:           []mcp.Content{&mcp.TextContent{Text: text}},
-		StructuredContent: structured,
+		StructuredContent: json.RawMessage(structured),
 	}, nil
 }
 
@@ -207,10 +206,10 @@ func (f *Failure) result() *mcp.CallToolResult {
 		Retryable bool   `json:"retryable"`
 		Data      any    `json:"data,omitempty"`
 	}{false, f.Code, f.Message, f.Retryable, f.Data}
-	structured, err := encode(body)
+	structured, err := json.Marshal(body)
 	if err != nil { // data that JSON cannot hold must not hide the failure
 		body.Data = nil
-		structured, _ = encode(body)
+		structured, _ = json.Marshal(body)
 	}
 	text := f.Text
 	if text == "" {
@@ -218,18 +217,7 @@ func (f *Failure) result() *mcp.CallToolResult {
 	}
 	return &mcp.CallToolResult{
 		Content:           []mcp.Content{&mcp.TextContent{Text: text}},
-		StructuredContent: structured,
+		StructuredContent: json.RawMessage(structured),
 		IsError:           true,
 	}
-}
-
-// encode marshals without HTML escapes, so that "<" stays one byte.
-func encode(value any) (json.RawMessage, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(buf.Bytes(), "\n"), nil
 }
