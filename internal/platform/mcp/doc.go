@@ -1,0 +1,40 @@
+// Package mcp is one client session with one MCP server: JSON-RPC framing, the
+// stdio transport, version negotiation, requests, notifications, progress and
+// cancellation. JSON passes through it raw; nothing of an argument, a result or
+// a definition is decoded on the way.
+//
+// # Promises
+//
+// Order. Notifications reach Options.OnNotification in the order of the wire,
+// and before the answer that follows them on it. Requests go out whole, one
+// after the other, in the order in which their callers got the turn. A
+// cancellation never overtakes its request.
+//
+// Blocking. The reader waits for nobody: not for a writer, a caller or a
+// handler. Callbacks named On… run on it and must not block. Callers write on
+// their own goroutine and wait no longer than their context and limits allow,
+// also when the pipe is full. Close waits 100 ms for the server to take the
+// last cancellations.
+//
+// Ends. Every request ends exactly once: with its own answer, an error of the
+// server, or a CallError that says whether the request may have been delivered.
+// Ids are never used twice, so that a late answer finds nobody. A session is
+// over when its transport's source ends or Close is called, never because of
+// what a server says.
+//
+// Ownership. Bytes in a Message and params of a notification are valid only
+// during the call that hands them over; a Result belongs to the caller. Bytes
+// given to a method are not kept. Connect takes over the transport. A session
+// owns a reader goroutine, and others only while there are answers to send, a
+// granted request to serve, or a writer that cannot be interrupted; Wait waits
+// for all of them.
+//
+// Fidelity. Tokens, key order and the text of numbers are kept. White space
+// around a value goes, and line feeds in what is sent become blanks. Bytes that
+// are not UTF-8 become U+FFFD; escapes of lone surrogates stay as they are.
+//
+// # Seams
+//
+// Transport is the wire: stdio here. An era (initialize.go) is the way a
+// session begins: the handshake of 2024-11-05 to 2025-11-25 here.
+package mcp

@@ -1,0 +1,149 @@
+package mcp
+
+import (
+	"bytes"
+	"io"
+)
+
+const (
+	headSize = 64 << 10 // of an oversized line, kept to find its id
+	tailSize = 256
+	readSize = 4 << 10 // no read is given less room than this
+)
+
+// lines reads lines of any split from a source, with bounded memory.
+type lines struct {
+	r    io.Reader
+	max  int // longest line, in bytes without its end
+	pool *buffers
+
+	box              *[]byte // where buf comes from and goes back to
+	buf              []byte
+	start, seen, end int   // unread bytes are buf[start:end]; up to seen there is no line feed
+	err              error // of r, once it has ended
+}
+
+// A longLine is what is kept of a line beyond the limit.
+type longLine struct {
+	head, tail []byte
+	size       int64
+}
+
+// next returns the next line without its line feed, valid until the call
+// after. The bytes after the last line feed are a line too. A line beyond the
+// limit is read to its end but returned as long.
+func (l *lines) next() (line []byte, long *longLine, err error) {
+	for {
+		if k := bytes.IndexByte(l.buf[l.seen:l.end], '\n'); k >= 0 {
+			line = l.buf[l.start : l.seen+k]
+			l.start = l.seen + k + 1
+			l.seen = l.start
+			return l.limited(line)
+		}
+		l.seen = l.end
+		switch {
+		case l.end-l.start > l.max:
+			return nil, l.skip(), nil
+		case l.err != nil && l.start < l.end:
+			line = l.buf[l.start:l.end]
+			l.start = l.end
+			return l.limited(line)
+		case l.err != nil:
+			l.release()
+			return nil, nil, l.err
+		}
+		l.fill()
+	}
+}
+
+func (l *lines) limited(line []byte) ([]byte, *longLine, error) {
+	if len(line) <= l.max {
+		return line, nil, nil
+	}
+	long := &longLine{size: int64(len(line))}
+	long.head = line[:min(len(line), headSize)]
+	long.tail = line[max(0, len(line)-tailSize):]
+	return nil, long, nil
+}
+
+// fill makes room and reads once.
+func (l *lines) fill() {
+	if l.start == l.end {
+		l.start, l.seen, l.end = 0, 0, 0
+		if len(l.buf) > keepSize {
+			l.release()
+		}
+	}
+	if len(l.buf)-l.end < readSize {
+		l.room()
+	}
+	for range 100 {
+		n, err := l.r.Read(l.buf[l.end:])
+		l.end += n
+		l.err = err
+		if n > 0 || err != nil {
+			return
+		}
+	}
+	l.err = io.ErrNoProgress
+}
+
+// room moves the unread bytes to the front, into a larger buffer when they
+// fill this one.
+func (l *lines) room() {
+	unread := l.end - l.start
+	if l.start > 0 && len(l.buf)-unread >= readSize {
+		copy(l.buf, l.buf[l.start:l.end])
+	} else {
+		size := baseSize
+		if len(l.buf) > 0 {
+			size = min(len(l.buf)*8, max(keepSize, len(l.buf)*2))
+			size = max(min(size, l.max+baseSize), len(l.buf)+readSize)
+		}
+		box := l.pool.get(size)
+		buf := (*box)[:cap(*box)]
+		copy(buf, l.buf[l.start:l.end])
+		l.release()
+		l.box, l.buf = box, buf
+	}
+	l.start, l.seen, l.end = 0, l.seen-l.start, unread
+}
+
+// release gives the buffer back; unread bytes are lost.
+func (l *lines) release() {
+	if l.box != nil {
+		l.pool.put(l.box)
+	}
+	l.box, l.buf = nil, nil
+}
+
+// skip reads to the end of a line that is too long. It keeps the head and the
+// tail of it, and what follows the line.
+func (l *lines) skip() *longLine {
+	long := &longLine{head: bytes.Clone(l.buf[l.start:min(l.end, l.start+headSize)])}
+	for {
+		chunk := l.buf[l.start:l.end]
+		k := bytes.IndexByte(chunk, '\n')
+		if k >= 0 {
+			chunk = chunk[:k]
+		}
+		long.size += int64(len(chunk))
+		if len(chunk) >= tailSize {
+			long.tail = long.tail[:0]
+		} else if over := len(long.tail) + len(chunk) - tailSize; over > 0 {
+			long.tail = long.tail[:copy(long.tail, long.tail[over:])]
+		}
+		long.tail = append(long.tail, chunk[max(0, len(chunk)-tailSize):]...)
+		if k >= 0 {
+			l.start += k + 1
+			l.seen = l.start
+			return long
+		}
+		l.start = l.end
+		l.seen = l.end
+		if l.err != nil {
+			return long
+		}
+		l.fill()
+	}
+}

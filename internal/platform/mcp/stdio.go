@@ -1,0 +1,123 @@
+package mcp
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"sync/atomic"
+	"unicode/utf8"
+)
+
+// StdioOptions tune a stdio transport. The zero value is ready for use.
+type StdioOptions struct {
+	// MaxMessage is the longest message that is read, in bytes; 32 MiB if 0.
+	// The rest of a longer one is discarded and only its request fails.
+	MaxMessage int
+	// OnNoise, if set, is shown the first 200 bytes of every line, or rest of a
+	// line, that is no JSON-RPC message. It runs on the reader's goroutine, must
+	// not block, and must not keep the bytes.
+	OnNoise func(line []byte)
+}
+
+const (
+	defaultMaxMessage = 32 << 20
+	noiseShown        = 200
+)
+
+var byteOrderMark = []byte("\uFEFF")
+
+// stdio is the transport of MCP 2025-11-25, basic/transports#stdio: messages
+// are lines. The peer is untrusted, so that nothing it prints ends the reading.
+type stdio struct {
+	o       StdioOptions
+	lines   lines
+	split   splitter
+	pool    buffers
+	out     turnWriter
+	deliver func(*Message)
+	noise   atomic.Int64
+}
+
+// NewStdio returns a transport that reads lines from r and writes lines to w,
+// which are the stdout and the stdin of a child process.
+//
+// The reader bears noise, blank lines, CRLF, a byte order mark, messages that
+// share a line, batches, bytes that are not UTF-8 and a last line without an
+// end. Its memory is bounded by about twice MaxMessage, and goes back when the
+// large message has been delivered.
+//
+// If w has a SetWriteDeadline that works, as pipes have, a blocked write ends
+// with its context; what was not written of a message then goes out before the
+// next one. Writing to any other w takes a goroutine while a write lasts.
+//
+// Close closes w if it is an [io.Closer]. It leaves r alone: a child may still
+// be flushing. Run ends when r does, so whoever owns the process ends r.
+func NewStdio(r io.Reader, w io.Writer, o StdioOptions) Transport {
+	if o.MaxMessage <= 0 {
+		o.MaxMessage = defaultMaxMessage
+	}
+	t := &stdio{o: o}
+	t.lines = lines{r: r, max: o.MaxMessage, pool: &t.pool}
+	t.out.init(w)
+	return t
+}
+
+// Run reads until r ends.
+func (t *stdio) Run(deliver func(*Message)) error {
+	t.deliver = deliver
+	for {
+		line, long, err := t.lines.next()
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, fs.ErrClosed), errors.Is(err, io.ErrClosedPipe):
+			return nil
+		case err != nil:
+			return err
+		case long != nil:
+			t.tooLarge(long)
+		default:
+			t.read(line)
+		}
+	}
+}
+
+// read delivers the messages of one line.
+func (t *stdio) read(line []byte) {
+	line = bytes.TrimPrefix(line, byteOrderMark)
+	err := t.split.split(line, t.deliver)
+	if err == nil {
+		return
+	}
+	var fault *SyntaxError
+	rest := line
+	if errors.As(err, &fault) {
+		rest = line[t.split.from:]
+	}
+	t.noise.Add(1)
+	if t.o.OnNoise != nil {
+		t.o.OnNoise(clip(bytes.TrimRight(rest, "\r"), noiseShown))
+	}
+}
+
+func (t *stdio) tooLarge(long *longLine) {
+	t.deliver(&Message{
+		ID:  idOf(bytes.TrimPrefix(long.head, byteOrderMark), long.tail),
+		Err: &TooLargeError{Size: long.size, Max: int64(t.o.MaxMessage)},
+	})
+}
+
+// Noise returns how many lines, or rests of lines, were no message.
+func (t *stdio) Noise() int64 { return t.noise.Load() }
+
+// clip returns the first max bytes of b, less a character that is cut.
+func clip(b []byte, max int) []byte {
+	if len(b) <= max {
+		return b
+	}
+	for n := max; n > max-utf8.UTFMax; n-- {
+		if utf8.RuneStart(b[n]) {
+			return b[:n]
+		}
+	}
+	return b[:max]
+}

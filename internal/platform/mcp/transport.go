@@ -1,0 +1,36 @@
+package mcp
+
+import "context"
+
+// A Transport carries JSON-RPC messages to one peer and back. It is the seam
+// between a session and its wire: stdio now, HTTP beside it.
+//
+// A transport that also has a method Noise() int64 is asked by
+// [Session.Stats] how much it could not read.
+type Transport interface {
+	// Run reads until the peer ends and calls deliver for every message in the
+	// order of the wire, on this goroutine. Deliver does not block; the message
+	// is valid only while it runs. Run returns nil when the peer ended or the
+	// transport was closed. The session calls it once.
+	Run(deliver func(*Message)) error
+
+	// Send writes one message on the caller's goroutine. msg is JSON that ends
+	// with its only line feed, and belongs to the caller again when Send
+	// returns. ctx bounds the write, waiting for a turn included. The error is a
+	// *NotDeliveredError when surely no byte of msg reached the peer; after any
+	// other error the peer may get msg. Send is safe for concurrent use.
+	Send(ctx context.Context, msg []byte) error
+
+	// Close ends sending at once, blocked sends included, and lets Run come to
+	// its end. It may be called more than once.
+	Close() error
+}
+
+// A NotDeliveredError wraps the error of a Send of which no byte went out.
+type NotDeliveredError struct{ Err error }
+
+// Error returns the text of the cause.
+func (e *NotDeliveredError) Error() string { return "not delivered: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *NotDeliveredError) Unwrap() error { return e.Err }
