@@ -1,0 +1,26 @@
+// Package spool is a durable queue of JSON files in a folder.
+//
+// A file's folder is its state: pending, processing, done or dead. Other
+// programs may take part with nothing but rename: a claim is a rename from
+// pending to processing, an end is a rename to done or dead, and a file dropped
+// into pending by hand is found by a rescan.
+//
+// # Promises
+//
+//   - Durable: when [Spool.Put] returns, the files it counts survive a crash of
+//     the machine. They are written under a name that begins with a dot, synced,
+//     renamed into pending, and the folder is synced once a batch.
+//   - Whole: nobody ever sees half a file under its real name.
+//   - At least once: a file is delivered until it is in done or dead. What a
+//     crash left in processing is pending again after [Open]. Consumers
+//     deduplicate by the id inside.
+//   - Ordered: files are claimed in the order of the number [Options.Inspect]
+//     finds in them; files without one follow in the order they were seen.
+//   - Bounded: a full spool refuses with [ErrFull] and loses nothing it has.
+//
+// # Concurrency
+//
+// All methods may be called from many goroutines. One lock guards the index in
+// memory and is never held over I/O. Opening starts no goroutine; whoever opens
+// a spool that is to see dropped files and forget old ones calls [Spool.Run].
+package spool
