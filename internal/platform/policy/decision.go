@@ -16,6 +16,8 @@ type Request struct {
 	Risk   Risk
 	// Enabled is false for a tool that is switched off in the configuration.
 	Enabled bool
+	// Held is true for a tool that waits for somebody to accept it.
+	Held bool
 	// Args is the raw JSON object of arguments. It must not be changed, and
 	// not be kept after Decide returns.
 	Args []byte
@@ -46,6 +48,9 @@ func (Plain) Decide(_ context.Context, r Request) Decision {
 	case call.Brain, call.Gateway, call.CLI, call.Console:
 	default:
 		return refuse("The call names no caller, so it was refused.")
+	}
+	if r.Held {
+		return refuse(fmt.Sprintf("The tool %s is held until somebody accepts it. Run: aurora apps accept %s", r.Tool, r.App.Key))
 	}
 	if !r.Enabled {
 		return refuse(fmt.Sprintf("The tool %s is switched off. To allow it, set enabled: true under permissions.tools of app %q in apps/config.yml.", r.Tool, r.App.Key))

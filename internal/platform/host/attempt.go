@@ -1,0 +1,237 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aurorabot/aurora/internal/platform/mcp"
+)
+
+// defaultHealthTimeout serves apps whose configuration was made by hand.
+const defaultHealthTimeout = 10 * time.Second
+
+// errProcessEnded cancels an attempt whose process has ended.
+var errProcessEnded = errors.New("the process has ended")
+
+// An attempt is one try to start an app: slot, process, handshake, first
+// lists. It runs on a goroutine of its own, so that its supervisor hears
+// commands, and owns nothing after it has ended.
+type attempt struct {
+	app    *app
+	epoch  uint64
+	old    *part // what is known of the app from before
+	dialed chan *Link
+	ended  chan attemptResult // cap 1, gets exactly one
+	stage  atomic.Pointer[string]
+}
+
+// An attemptResult is how an attempt ended: with a session and a part, or with
+// a failure. The link, if any, goes to the supervisor in either case.
+type attemptResult struct {
+	link *Link
+	live *live
+	part *part
+	// stale says why some lists could not be had; empty: all are there.
+	stale      string
+	staleLists lists
+	failure    *failure
+}
+
+// A failure is why a start failed.
+type failure struct {
+	reason string // a full sentence
+	final  bool   // trying again is of no use
+	state  State  // if final
+	exit   *Exit  // of the process, if it ended by itself
+}
+
+func newAttempt(a *app) *attempt {
+	return &attempt{app: a, epoch: a.epoch, old: a.part(), dialed: make(chan *Link), ended: make(chan attemptResult, 1)}
+}
+
+func (at *attempt) run(ctx context.Context) { at.ended <- at.try(ctx) }
+
+func (at *attempt) try(ctx context.Context) attemptResult {
+	a := at.app
+	release, err := a.host.slot(ctx)
+	if err != nil {
+		return attemptResult{failure: &failure{reason: "The start was cancelled."}}
+	}
+	var r attemptResult
+	limit := a.conf.MCP.HealthTimeout
+	if limit <= 0 {
+		limit = defaultHealthTimeout
+	}
+	ctx, stop := context.WithTimeout(ctx, limit)
+	defer stop()
+	at.at("start")
+	if r.link, err = a.host.opt.Dialer.Dial(ctx, a.conf); err != nil {
+		release()
+		r.failure = at.dialFailure(err, limit)
+		return r
+	}
+	ctx, ended := context.WithCancelCause(ctx)
+	var guard sync.WaitGroup
+	guard.Go(func() { guardStart(ctx, r.link, release, ended) })
+	defer guard.Wait()
+	defer ended(nil)
+	select {
+	case at.dialed <- r.link:
+	case <-ctx.Done():
+	}
+	at.at("initialize")
+	session, err := mcp.Connect(ctx, r.link.Transport, a.sessionOptions(at.epoch))
+	if err != nil {
+		r.failure = at.failure(ctx, r.link, err, limit)
+		return r
+	}
+	r.live = &live{session: session, link: r.link, epoch: at.epoch}
+	a.changed.Store(0) // the lists are about to be read anyway
+	var missed lists
+	if r.part, missed, err = a.fetch(ctx, session, allLists, at.old.with(offered), at.at); err != nil {
+		if ctx.Err() != nil || timeout(err) || closed(session) {
+			r.failure = at.failure(ctx, r.link, err, limit)
+			return r
+		}
+		r.stale, r.staleLists = a.staleReason(missed, err), missed
+	}
+	a.subs.renew(ctx, session, a.log)
+	return r
+}
+
+// at notes how far the attempt has come, for the reason of its failure.
+func (at *attempt) at(stage string) { at.stage.Store(&stage) }
+
+// guardStart gives the slot back at the peer's first byte or after a second,
+// and ends the attempt soon after its process has ended, even if a child of
+// the process holds its output open.
+func guardStart(ctx context.Context, link *Link, release func(), ended context.CancelCauseFunc) {
+	defer release()
+	slow := time.NewTimer(slotTime)
+	defer slow.Stop()
+	firstByte := link.FirstByte
+	for {
+		select {
+		case <-firstByte:
+			release()
+			firstByte = nil
+		case <-slow.C:
+			release()
+		case <-link.processDone():
+			select {
+			case <-time.After(drainTime):
+				ended(errProcessEnded)
+			case <-ctx.Done():
+			}
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// slot waits for leave to spawn. The returned function gives it back and may be
+// called more than once.
+func (h *Host) slot(ctx context.Context) (release func(), err error) {
+	select {
+	case h.slots <- struct{}{}:
+		return sync.OnceFunc(func() { <-h.slots }), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// sessionOptions says what a session of the app may do and whom it tells.
+func (a *app) sessionOptions(epoch uint64) mcp.Options {
+	c := a.conf
+	return mcp.Options{
+		Name:     c.Key,
+		Protocol: c.MCP.Protocol,
+		Client:   a.host.opt.Client,
+		Grants:   mcp.Grants{Roots: roots(c.Capabilities.Roots)},
+		OnNotification: func(method string, params []byte) {
+			a.notified(epoch, method, params)
+		},
+		Logger:      a.host.logger,
+		SoftTimeout: c.MCP.CallTimeout,
+		HardTimeout: c.MCP.CallMax,
+	}
+}
+
+// roots turns the granted folders into what servers are told; nil if none is.
+func roots(paths []string) []mcp.Root {
+	var list []mcp.Root
+	for _, p := range paths {
+		slashed := filepath.ToSlash(p)
+		if !strings.HasPrefix(slashed, "/") {
+			slashed = "/" + slashed // C:/x on Windows
+		}
+		u := url.URL{Scheme: "file", Path: slashed}
+		list = append(list, mcp.Root{URI: u.String(), Name: filepath.Base(p)})
+	}
+	return list
+}
+
+// dialFailure explains why no link could be opened.
+func (at *attempt) dialFailure(err error, limit time.Duration) *failure {
+	var refusal *Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return &failure{reason: at.app.host.redact.String(refusal.Reason), final: true, state: orElse(refusal.State, Unavailable)}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &failure{reason: fmt.Sprintf("The start timed out after %v.", limit)}
+	}
+	return &failure{reason: "It could not be started: " + at.app.host.redact.String(err.Error()) + "."}
+}
+
+// failure explains why a link did not become a session.
+func (at *attempt) failure(ctx context.Context, link *Link, err error, limit time.Duration) *failure {
+	stage := *at.stage.Load()
+	timedOut := errors.Is(context.Cause(ctx), context.DeadlineExceeded) || timeout(err)
+	f := &failure{}
+	if timedOut {
+		f.exit = link.exit(0)
+	} else {
+		f.exit = link.exit(exitTime)
+	}
+	var version *mcp.VersionError
+	var refused *mcp.RPCError
+	switch {
+	case errors.As(err, &version):
+		f.final, f.state = true, Unavailable
+		f.reason = versionReason(version)
+	case f.exit != nil:
+		f.reason = fmt.Sprintf("It %s before it answered %s.%s", f.exit.phrase(), stage, link.lastWords())
+	case timedOut:
+		f.reason = fmt.Sprintf("%s timed out after %v: the app does not answer.%s%s", stage, limit, link.lastWords(), silentHint(at.app.conf))
+	case errors.As(err, &refused):
+		f.reason = fmt.Sprintf("It refused %s: %s (JSON-RPC error %d).", stage, clip(at.app.host.redact.String(refused.Message)), refused.Code)
+	case closedBy(err):
+		f.reason = fmt.Sprintf("It closed the connection before it answered %s.%s", stage, link.lastWords())
+	default:
+		f.reason = fmt.Sprintf("It failed at %s: %s.%s", stage, at.app.host.redact.String(err.Error()), link.lastWords())
+	}
+	return f
+}
+
+// timeout reports whether a request of a start ran out of time.
+func timeout(err error) bool {
+	var e *mcp.CallError
+	return errors.As(err, &e) && e.Kind == mcp.Timeout
+}
+
+func closed(s *mcp.Session) bool {
+	select {
+	case <-s.Done():
+		return true
+	default:
+		return false
+	}
+}

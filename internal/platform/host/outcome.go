@@ -1,0 +1,205 @@
+package host
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aurorabot/aurora/internal/call"
+	"github.com/aurorabot/aurora/internal/platform/mcp"
+	"github.com/aurorabot/aurora/internal/platform/policy"
+)
+
+// obituaryTime is how long a cut-off call waits to learn how its app died.
+const obituaryTime = 250 * time.Millisecond
+
+// codeResourceNotFound is what servers of the handshake era answer to an
+// unknown URI (MCP 2025-11-25, server/resources#error-handling).
+const codeResourceNotFound = -32002
+
+// ended returns the result of a request that ended before it was sent.
+func ended(e *call.Error) call.Result {
+	o := call.ProtocolError
+	switch e.Code {
+	case call.AppUnavailable, call.ShuttingDown:
+		o = call.Unavailable
+	case call.CallCancelled:
+		o = call.Cancelled
+	case call.PolicyDenied:
+		o = call.Denied
+	}
+	return call.Result{Outcome: o, Err: e}
+}
+
+// denied returns the result of a call that policy did not allow.
+func denied(d policy.Decision) call.Result {
+	r := call.Result{Outcome: orElse(d.Outcome, call.Denied), Err: d.Err}
+	if r.Err == nil {
+		r.Err = &call.Error{Code: call.PolicyDenied, Message: "Policy refused the call."}
+	}
+	return r
+}
+
+func taskRequired(t *Tool) *call.Error {
+	return &call.Error{Code: call.TaskRequired, Message: fmt.Sprintf("The tool %s can only be run as a task, which Aurora does not do.", t.Name)}
+}
+
+func badArguments(t *Tool, err error) *call.Error {
+	return &call.Error{
+		Code:    call.ArgumentsInvalid,
+		Message: fmt.Sprintf("The arguments do not fit %s: %s", t.Name, err),
+		RPC:     mcp.CodeInvalidParams,
+	}
+}
+
+// unavailable explains why an app takes no calls.
+func (a *app) unavailable(s *snapshot) *call.Error {
+	return &call.Error{
+		Code:      call.AppUnavailable,
+		Message:   fmt.Sprintf("The app %q is %s. %s", a.conf.Key, strings.ReplaceAll(string(s.state), "_", " "), s.reason),
+		Retryable: s.state == Restarting || s.state == Starting,
+	}
+}
+
+// outOfTime ends a call whose app did not come up in time.
+func (a *app) outOfTime() *call.Error {
+	e := a.unavailable(a.snap.Load())
+	e.Retryable = true
+	return e
+}
+
+// failedCall explains why a request that was sent got no result.
+func (a *app) failedCall(l *live, err error, began time.Time) call.Result {
+	key, took := a.conf.Key, roughly(time.Since(began))
+	var refused *mcp.RPCError
+	var unknown *unknownResource
+	var capability *mcp.CapabilityError
+	var cut *mcp.CallError
+	switch {
+	case errors.As(err, &unknown):
+		e := a.refusal(unknown.RPCError)
+		e.Code = call.ResourceUnknown
+		e.Message = fmt.Sprintf("The app %q does not have this resource: %s.", key, strings.TrimSuffix(clip(a.host.redact.String(unknown.Message)), "."))
+		return call.Result{Outcome: call.ProtocolError, Err: e}
+	case errors.As(err, &refused):
+		return call.Result{Outcome: call.ProtocolError, Err: a.refusal(refused)}
+	case errors.As(err, &capability):
+		return call.Result{Outcome: call.ProtocolError, Err: &call.Error{
+			Code:    call.CapabilityMissing,
+			Message: fmt.Sprintf("The app %q does not offer %s.", key, capability.Capability),
+		}}
+	case !errors.As(err, &cut):
+		return call.Result{Outcome: call.ProtocolError, Err: &call.Error{
+			Code:    call.Internal,
+			Message: fmt.Sprintf("The request to the app %q failed: %s.", key, a.redacted(err)),
+		}}
+	}
+	switch cut.Kind {
+	case mcp.Timeout:
+		e := &call.Error{Code: call.CallTimeout}
+		if cut.Delivered {
+			e.Message = fmt.Sprintf("The app %q did not answer within %v. It was told to stop, but what it had begun may have happened.", key, took)
+		} else {
+			e.Retryable = true
+			e.Message = fmt.Sprintf("The app %q did not take the request within %v, so it did nothing. It may be stuck; see: aurora apps", key, took)
+		}
+		return call.Result{Outcome: call.Timeout, Err: e}
+	case mcp.Cancelled:
+		m := fmt.Sprintf("The caller gave up after %v.", took)
+		if cut.Delivered {
+			m += fmt.Sprintf(" The app %q was told to stop, but what it had begun may have happened.", key)
+		}
+		return call.Result{Outcome: call.Cancelled, Err: &call.Error{Code: call.CallCancelled, Message: m}}
+	case mcp.TooLarge:
+		return call.Result{Outcome: call.ProtocolError, Err: &call.Error{
+			Code:    call.MessageTooLarge,
+			Message: fmt.Sprintf("The answer of the app %q is too large: %s. Ask for less at once.", key, a.redacted(cut.Err)),
+		}}
+	case mcp.BadRequest:
+		return call.Result{Outcome: call.ProtocolError, Err: &call.Error{
+			Code:    call.ArgumentsInvalid,
+			Message: "The arguments are not valid JSON: " + a.redacted(cut.Err) + ".",
+			RPC:     mcp.CodeInvalidParams,
+		}}
+	case mcp.BadAnswer:
+		return call.Result{Outcome: call.ProtocolError, Err: &call.Error{
+			Code:    call.ProtocolFault,
+			Message: fmt.Sprintf("The app %q gave an answer that is none: %s.", key, a.redacted(cut.Err)),
+		}}
+	}
+	if !cut.Delivered {
+		return call.Result{Outcome: call.Unavailable, Err: &call.Error{
+			Code:      call.AppUnavailable,
+			Message:   fmt.Sprintf("The app %q could not be reached twice in a row, so nothing was done.%s", key, l.obituary()),
+			Retryable: true,
+		}}
+	}
+	return call.Result{Outcome: call.Unknown, Err: &call.Error{
+		Code:    call.OutcomeUnknown,
+		Message: fmt.Sprintf("The app %q was gone before it answered.%s Whether the call did its work is not known, so it was not repeated.", key, l.obituary()),
+	}}
+}
+
+// obituary says how the process behind a session ended, as a sentence with a
+// blank before it; empty if that is not known.
+func (l *live) obituary() string {
+	if e := l.link.exit(obituaryTime); e != nil {
+		return fmt.Sprintf(" It %s.%s", e.phrase(), l.link.lastWords())
+	}
+	return ""
+}
+
+// refusal translates a JSON-RPC error of a server.
+func (a *app) refusal(e *mcp.RPCError) *call.Error {
+	r := &call.Error{Code: call.ProtocolFault, RPC: e.Code, Data: e.Data}
+	said := strings.TrimSuffix(clipTo(a.host.redact.String(e.Message), 1000), ".")
+	switch e.Code {
+	case mcp.CodeInvalidParams:
+		r.Code = call.ArgumentsInvalid
+		r.Message = fmt.Sprintf("The app %q refused the arguments: %s.", a.conf.Key, said)
+	case mcp.CodeMethodNotFound:
+		r.Code = call.CapabilityMissing
+		r.Message = fmt.Sprintf("The app %q does not know this request: %s.", a.conf.Key, said)
+	default:
+		r.Message = fmt.Sprintf("The app %q answered with an error: %s (JSON-RPC %d).", a.conf.Key, said, e.Code)
+	}
+	return r
+}
+
+// redacted is the text of an error without secrets.
+func (a *app) redacted(err error) string {
+	return strings.TrimSuffix(clip(a.host.redact.String(err.Error())), ".")
+}
+
+// toolError makes an error of a result that says isError. What it says is the
+// text of its content, or, by the convention of appkit, the message and
+// retryable of its structured content.
+func (h *Host) toolError(t *Tool, raw []byte) *call.Error {
+	var r struct {
+		Content           json.RawMessage
+		StructuredContent json.RawMessage
+	}
+	_ = json.Unmarshal(raw, &r) // what cannot be read says nothing
+	var parts []struct{ Type, Text string }
+	_ = json.Unmarshal(r.Content, &parts)
+	var own struct {
+		Message   string
+		Retryable bool
+	}
+	_ = json.Unmarshal(r.StructuredContent, &own)
+	said := own.Message
+	for _, p := range parts {
+		if said == "" && p.Type == "text" {
+			said = strings.TrimSpace(p.Text)
+		}
+	}
+	e := &call.Error{Code: call.ToolFailed, Retryable: own.Retryable}
+	if said == "" {
+		e.Message = fmt.Sprintf("The tool %s reported an error without saying which.", t.Name)
+	} else {
+		e.Message = clipTo(h.redact.String(said), 1000)
+	}
+	return e
+}

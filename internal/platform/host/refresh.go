@@ -1,0 +1,258 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aurorabot/aurora/internal/platform/mcp"
+)
+
+// lists is a set of an app's lists. A notification names one of them.
+type lists uint32
+
+const (
+	listTools     lists = 1 << iota
+	listResources       // resources and templates
+	listPrompts
+	allLists = listTools | listResources | listPrompts
+)
+
+// The notifications that say that a list has changed (MCP 2025-11-25, schema).
+var listChanged = map[string]lists{
+	"notifications/tools/list_changed":     listTools,
+	"notifications/resources/list_changed": listResources,
+	"notifications/prompts/list_changed":   listPrompts,
+}
+
+// methods names the notifications of the lists in l, in a fixed order.
+func (l lists) methods() []string {
+	var m []string
+	for name, bit := range listChanged {
+		if l&bit != 0 {
+			m = append(m, name)
+		}
+	}
+	slices.Sort(m)
+	return m
+}
+
+// A refresher decides when lists are read again: soon after the last of a
+// burst of notifications, never two at once, and the less often the more often
+// nothing had changed. It belongs to the supervisor.
+type refresher struct {
+	w       *watch
+	timer   *time.Timer
+	pending lists     // to be read
+	first   time.Time // first notification of the burst; zero: no burst
+	running bool
+	fetched chan fetchResult // cap 1
+	last    time.Time        // end of the last refresh
+	gap     time.Duration    // least time between last and the next
+	retry   time.Duration    // wait after the last failure; 0: it did not fail
+}
+
+type fetchResult struct {
+	part   *part
+	failed lists
+	err    error
+}
+
+// init prepares r; what was said to have changed since the first lists were
+// read is due.
+func (r *refresher) init(w *watch) {
+	*r = refresher{w: w, timer: time.NewTimer(time.Hour), fetched: make(chan fetchResult, 1)}
+	r.timer.Stop()
+	a := w.app
+	if a.stale != "" {
+		r.failed(a.staleLists)
+	}
+	if a.changed.Load() != 0 {
+		r.noted()
+		return
+	}
+	a.settleFresh(w.live.epoch)
+}
+
+// noted takes note of a notification.
+func (r *refresher) noted() {
+	now := time.Now()
+	r.pending |= lists(r.w.app.changed.Swap(0))
+	if r.pending == 0 {
+		return
+	}
+	if r.first.IsZero() {
+		r.first = now
+	}
+	r.plan(now, debounce)
+}
+
+// plan sets the timer for what is pending.
+func (r *refresher) plan(now time.Time, wait time.Duration) {
+	if r.running || r.pending == 0 {
+		return // the end of the running one plans the next
+	}
+	at := now.Add(wait)
+	if last := r.first.Add(debounceCap); !r.first.IsZero() && at.After(last) {
+		at = last
+	}
+	if earliest := r.last.Add(r.gap); at.Before(earliest) {
+		at = earliest
+	}
+	r.timer.Reset(at.Sub(now))
+}
+
+// due begins a refresh.
+func (r *refresher) due() {
+	if r.running || r.pending == 0 {
+		return
+	}
+	which := r.pending
+	r.pending, r.first, r.running = 0, time.Time{}, true
+	a, w := r.w.app, r.w
+	w.work.Go(func() {
+		ctx, cancel := context.WithTimeout(w.ctx, listTimeout)
+		defer cancel()
+		p, failed, err := a.fetch(ctx, w.live.session, which, a.part(), func(string) {})
+		r.fetched <- fetchResult{p, failed, err}
+	})
+}
+
+// took takes over the result of a refresh.
+func (r *refresher) took(f fetchResult) {
+	a, now := r.w.app, time.Now()
+	r.running, r.last = false, now
+	if closed(r.w.live.session) {
+		return
+	}
+	r.pending |= lists(a.changed.Swap(0))
+	changed := a.part().differs(f.part)
+	if changed != 0 {
+		a.host.publish(a.index, f.part)
+		r.gap = refreshGap
+	} else {
+		r.gap = min(max(2*r.gap, refreshGap), refreshGapCap)
+	}
+	for _, method := range changed.methods() {
+		a.signal(Signal{Kind: SignalChanged, Method: method})
+	}
+	if f.err != nil {
+		r.failed(f.failed)
+		a.stale = a.staleReason(f.failed, f.err)
+	} else if a.stale != "" && r.pending&a.staleLists == 0 {
+		a.stale, a.staleLists, r.retry = "", 0, 0
+	}
+	a.settle()
+	r.plan(now, debounce)
+	if r.pending == 0 {
+		a.settleFresh(r.w.live.epoch)
+	}
+}
+
+// failed plans to read the lists again that could not be read.
+func (r *refresher) failed(which lists) {
+	r.retry = min(max(2*r.retry, retryStale), backoffCap)
+	r.w.app.staleLists |= which
+	r.pending |= which
+	r.gap = max(r.gap, r.retry)
+	r.last = time.Now()
+	r.plan(r.last, r.retry)
+}
+
+// settleFresh opens the gate for those who wait for fresh lists, unless
+// another notification has come in.
+func (a *app) settleFresh(epoch uint64) {
+	a.fresh.open()
+	if a.changed.Load() != 0 {
+		a.fresh.shut(epoch)
+	}
+}
+
+// notified is told of every notification, on the session's reader.
+func (a *app) notified(epoch uint64, method string, params []byte) {
+	if which, ok := listChanged[method]; ok {
+		a.changed.Or(uint32(which))
+		a.fresh.shut(epoch)
+		select {
+		case a.dirty <- struct{}{}:
+		default:
+		}
+		return
+	}
+	if method == "notifications/progress" {
+		return
+	}
+	a.host.observe(Signal{Kind: SignalNotified, App: a.conf, Epoch: epoch, Method: method, Params: params})
+}
+
+// fetch reads the lists in which and returns old with those replaced. A list
+// that the server did not declare, or does not know after all, is empty. A list
+// that cannot be read stays as it is in old; failed names those. at is told
+// what is asked for.
+func (a *app) fetch(ctx context.Context, s *mcp.Session, which lists, old *part, at func(string)) (p *part, failed lists, err error) {
+	if old == nil {
+		old = &part{app: a.conf}
+	}
+	next := *old
+	var errs []error
+	read := func(list lists, what string, ask func(context.Context) (mcp.List, error), decode func([]json.RawMessage) []string, warned *[]string) {
+		if which&list == 0 {
+			return
+		}
+		at(what)
+		l, err := ask(ctx)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", what, err))
+			failed |= list
+			return
+		}
+		warnings := decode(l.Items)
+		*warned = slices.Concat(l.Warnings, warnings)
+	}
+	read(listTools, "tools/list", s.ListTools, func(items []json.RawMessage) (warned []string) {
+		next.tools, warned = a.decodeTools(items, old.tools)
+		return warned
+	}, &next.warned.tools)
+	read(listResources, "resources/list", s.ListResources, func(items []json.RawMessage) (warned []string) {
+		next.resources, warned = a.decodeResources(items, old.resources)
+		return warned
+	}, &next.warned.resources)
+	read(listResources, "resources/templates/list", s.ListResourceTemplates, func(items []json.RawMessage) (warned []string) {
+		next.templates, warned = a.decodeTemplates(items, old.templates)
+		return warned
+	}, &next.warned.templates)
+	read(listPrompts, "prompts/list", s.ListPrompts, func(items []json.RawMessage) (warned []string) {
+		next.prompts, warned = a.decodePrompts(items, old.prompts)
+		return warned
+	}, &next.warned.prompts)
+	return &next, failed, errors.Join(errs...)
+}
+
+// differs says which lists of q are not those of p. Items that did not change
+// are the same pointers, because decodeList keeps them.
+func (p *part) differs(q *part) (changed lists) {
+	if !slices.Equal(p.tools, q.tools) || !slices.Equal(p.warned.tools, q.warned.tools) {
+		changed |= listTools
+	}
+	if !slices.Equal(p.resources, q.resources) || !slices.Equal(p.templates, q.templates) {
+		changed |= listResources
+	}
+	if !slices.Equal(p.prompts, q.prompts) {
+		changed |= listPrompts
+	}
+	return changed
+}
+
+// staleReason is the reason of an app whose lists could not be read.
+func (a *app) staleReason(which lists, err error) string {
+	var names []string
+	for _, m := range which.methods() {
+		names = append(names, strings.TrimSuffix(strings.TrimPrefix(m, "notifications/"), "/list_changed"))
+	}
+	return fmt.Sprintf("It answers, but its list of %s could not be read (%s). The last good list is used and reading it is tried again.",
+		strings.Join(names, ", "), clip(a.host.redact.String(strings.ReplaceAll(err.Error(), "\n", "; "))))
+}
