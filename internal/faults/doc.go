@@ -1,0 +1,60 @@
+// Package faults holds faults that users of other MCP hosts met, each as a
+// readable script, and the tests that play them against the host of Aurora.
+//
+// A script is testdata/ID-title.txtar, where ID is the row of the collection
+// of field faults (S01, L03, …). It begins with prose: what the user did, and
+// what a right host does. Then come scripted servers (package testkit says how
+// they are written), files of the home folder, and steps. Each section "steps"
+// or "steps: TITLE" is a test of its own, with a fresh home, fresh processes
+// and a host of its own.
+//
+// Without a section apps/config.yml, every server is an app of the same name.
+// A server is a command of its own: `command: [NAME]`.
+//
+// # Steps
+//
+//	config                    the lines indented under it are apps/config.yml
+//	chmod 755 FILE            of the home folder
+//	remove FILE
+//	check                     read the configuration
+//	up [keep going]           read it, unless that is done, and start the host;
+//	                          if it has problems, nothing is started, or with
+//	                          keep going all but the apps that have them
+//	down                      close the host (the end of a test does, too)
+//	start|stop|restart APP [N times]   as a person would; N times waits each time
+//	                          until the app has settled
+//	release APP GATE          open a gate of its server
+//	call TOOL [JSON] [within 2s]       make a call and wait for its result
+//	begin ID TOOL [JSON] [within 2s]   make a call and go on
+//	cancel ID                 its caller gives up
+//	finish ID                 wait for its result
+//	expect FIELD OP VALUE     look, now
+//	await FIELD OP VALUE      look until it is so
+//	keep FIELD                remember it; `expect FIELD is kept` compares
+//
+// OP is: is, has, lacks, matches (a regular expression), at least, at most.
+// VALUE is the rest of the line or a Go string literal. In JSON ${1MiB} is a
+// mebibyte of x.
+//
+// # Fields
+//
+// Of the host: catalog (names of its tools), problems (of the configuration),
+// started, log, aliases (NAME=ALIAS each), aliases.count, aliases.invalid
+// (those that some provider would refuse, or that are not unique), exported
+// (how many tools each provider would get), alias(NAME), definition(NAME),
+// title(NAME).
+//
+// Of the last result: call.tool, outcome, code, error, retryable, result (raw),
+// text (of the first part), length (of it, in bytes), valid (is it UTF-8 and
+// JSON), progress (what OnProgress was told).
+//
+// Of an app, what its status says: APP.state, reason, noise, tools, warnings,
+// stderr, exit, version, restarts; settled (it is neither starting nor
+// restarting). What it let us observe: signals, notified (methods), params. And
+// what its server recorded: starts, requests (methods in order), lists (how
+// many tools/list), called (names of tools), cancels, marks, record (all but
+// the messages), alive (how many of its processes and their children are there).
+//
+// No step asserts how long something takes; every wait has an outer bound that
+// only says that something hangs.
+package faults
