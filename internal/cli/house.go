@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aurorabot/aurora/apps"
+	"github.com/aurorabot/aurora/internal/call"
+	"github.com/aurorabot/aurora/internal/config"
+	"github.com/aurorabot/aurora/internal/control"
+	"github.com/aurorabot/aurora/internal/daemon"
+)
+
+const (
+	lockPatience = 5 * time.Second        // how long a command waits for a home that is in use
+	lockRetry    = 100 * time.Millisecond // between two looks whether a daemon answers by now
+)
+
+// withHouse asks the daemon of the home, or else starts the apps that the
+// names need (keys, packages, tool names; none: all), asks them, and stops
+// them. What do has printed is out before the apps are stopped.
+func (p *program) withHouse(ctx context.Context, names []string, do func(ctx context.Context, h control.House) error) error {
+	dir, err := p.home()
+	if err != nil {
+		return err
+	}
+	runDir := config.Home{Dir: dir}.RunDir()
+	for since := time.Now(); ; {
+		client, dialErr := control.Dial(ctx, runDir)
+		if dialErr == nil {
+			defer client.Close()
+			return do(ctx, client)
+		}
+		house, err := daemon.Open(ctx, p.daemonOptions(dir, names))
+		if err == nil {
+			return p.inHouse(ctx, house, do)
+		}
+		var held *call.Error
+		if !errors.As(err, &held) || held.Code != call.HomeLocked {
+			return err
+		}
+		// Somebody has the home: a daemon that has not opened its endpoint yet,
+		// another command, or a daemon we cannot speak with.
+		if !errors.Is(dialErr, control.ErrNoDaemon) {
+			return dialErr
+		}
+		if time.Since(since) > lockPatience {
+			return err
+		}
+		select {
+		case <-time.After(lockRetry):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// inHouse asks a house in this process and closes it.
+func (p *program) inHouse(ctx context.Context, house *daemon.Daemon, do func(ctx context.Context, h control.House) error) error {
+	p.signals.onKill(house.Kill)
+	err := house.Settled(ctx)
+	if err == nil {
+		err = do(ctx, house)
+	}
+	// The first Ctrl-C has ended ctx; stopping takes the time it needs, and a
+	// second one ends it.
+	if e := house.Close(context.WithoutCancel(ctx)); e != nil {
+		p.out.note("aurora: stopping the apps: %v", e)
+	}
+	return err
+}
+
+func (p *program) daemonOptions(dir string, names []string) daemon.Options {
+	return daemon.Options{
+		Home:      dir,
+		Env:       p.env,
+		Bundled:   bundled(),
+		Version:   programVersion().Version,
+		KeepGoing: p.keepGoing,
+		Names:     names,
+		OneShot:   true,
+		LockWait:  -1,
+	}
+}
+
+// bundled returns the apps within this binary as the configuration wants them.
+func bundled() []config.Bundled {
+	var all []config.Bundled
+	for _, a := range apps.All() {
+		all = append(all, config.Bundled{Key: a.Key, Manifest: a.Manifest})
+	}
+	return all
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// errInterrupted is the cause of a context that a signal has ended.
+var errInterrupted = errors.New("interrupted")
+
+// signals turns the signals of this process into an orderly end: the first
+// Ctrl-C or TERM ends ctx, a second one kills what is left and ends the
+// process at once.
+type signals struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	quit   chan struct{}
+	done   chan struct{} // closed when the goroutine has ended
+
+	mu     sync.Mutex // guards kill and hangup
+	kill   func()     // called before the process ends in a hurry
+	hangup func()     // called on SIGHUP; nil: it counts as TERM
+}
+
+func catchSignals() *signals {
+	s := &signals{quit: make(chan struct{}), done: make(chan struct{})}
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	c := make(chan os.Signal, 4)
+	// PIPE is caught so that a closed stdout is an error of a write and not the
+	// end of the process, which would leave apps behind. It is not ignored,
+	// since children would inherit that.
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	go s.listen(c)
+	return s
+}
+
+func (s *signals) listen(c chan os.Signal) {
+	defer close(s.done)
+	defer signal.Stop(c)
+	for {
+		select {
+		case <-s.quit:
+			return
+		case sig := <-c:
+			s.take(sig)
+		}
+	}
+}
+
+func (s *signals) take(sig os.Signal) {
+	s.mu.Lock()
+	kill, hangup := s.kill, s.hangup
+	s.mu.Unlock()
+	switch {
+	case sig == syscall.SIGPIPE:
+	case sig == syscall.SIGHUP && hangup != nil:
+		hangup()
+	case s.ctx.Err() == nil:
+		s.cancel(errInterrupted)
+	case sig != syscall.SIGHUP:
+		if kill != nil {
+			kill()
+		}
+		os.Exit(exitInterrupted)
+	}
+}
+
+// onKill sets what a second Ctrl-C does before the process ends.
+func (s *signals) onKill(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kill = f
+}
+
+// onHangup sets what SIGHUP does.
+func (s *signals) onHangup(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hangup = f
+}
+
+// stop gives the signals back to the system.
+func (s *signals) stop() {
+	close(s.quit)
+	<-s.done
+	s.cancel(context.Canceled)
+}

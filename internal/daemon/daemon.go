@@ -1,0 +1,270 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/aurorabot/aurora/internal/call"
+	"github.com/aurorabot/aurora/internal/config"
+	"github.com/aurorabot/aurora/internal/control"
+	"github.com/aurorabot/aurora/internal/platform/audit"
+	"github.com/aurorabot/aurora/internal/platform/host"
+	"github.com/aurorabot/aurora/internal/platform/mcp"
+	"github.com/aurorabot/aurora/internal/platform/proc"
+)
+
+// Options say which home to open, and how much of it.
+type Options struct {
+	// Home is the home folder, which must exist. Empty: the working directory.
+	Home string
+	// Env is our own environment; nil means os.Environ().
+	Env []string
+	// Bundled are the apps within this binary.
+	Bundled []config.Bundled
+	// Self is the path of this binary; empty means os.Executable().
+	Self string
+	// Version is that of the program, as people see it.
+	Version string
+	// KeepGoing starts the other apps although some are configured wrongly;
+	// the setting startup.keep_going does the same.
+	KeepGoing bool
+	// OneShot opens the house for one command: no health file is kept and the
+	// last run is not looked at.
+	OneShot bool
+	// Names are what a one-shot command is about: keys, packages, names of
+	// tools or prompts. Only the apps that they can belong to are checked and
+	// started. None: all apps.
+	Names []string
+	// LockWait is how long to wait for a home that is in use. Zero means 5 s,
+	// a negative value does not wait.
+	LockWait time.Duration
+	// Terminal, if set, gets the log lines too.
+	Terminal *Terminal
+	// Dialer replaces the way to apps, for tests. Nil: child processes.
+	Dialer host.Dialer
+}
+
+// A Daemon is a house that runs in this process.
+type Daemon struct {
+	conf    *config.Config
+	version string
+	started time.Time
+	lastRun string
+
+	lock     *homeLock
+	logs     *logbook
+	launcher *proc.Launcher
+	audit    *audit.Log
+	host     *host.Host
+
+	mu     sync.Mutex // guards server
+	server *control.Server
+
+	hurry     context.Context // ended by Kill
+	rush      context.CancelFunc
+	closeOnce sync.Once
+	closeErr  error
+}
+
+var _ control.House = (*Daemon)(nil)
+
+// Open takes the lock of a home, reads its configuration and starts its apps.
+// It returns while they are starting; see [Daemon.Settled]. The caller closes
+// the daemon.
+//
+// The error is a [*PreflightError] if the configuration is wrong, a
+// [*call.Error] HOME_LOCKED if another process owns the home.
+func Open(ctx context.Context, o Options) (d *Daemon, err error) {
+	home, err := openHome(o.Home)
+	if err != nil {
+		return nil, err
+	}
+	d = &Daemon{version: o.Version, started: time.Now()}
+	d.hurry, d.rush = context.WithCancel(context.Background())
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.Close(context.WithoutCancel(ctx)))
+			d = nil
+		}
+	}()
+	wait := o.LockWait
+	if wait == 0 {
+		wait = lockWait
+	}
+	if d.lock, err = acquire(ctx, home.RunDir(), wait); err != nil {
+		return d, err
+	}
+	if err = control.Clean(home.RunDir()); err != nil {
+		return d, fmt.Errorf("removing an old control endpoint: %w", err)
+	}
+	d.conf, err = config.Load(config.Options{Home: home.Dir, Env: o.Env, Bundled: o.Bundled, Self: o.Self, LookPath: proc.LookPath})
+	if err != nil {
+		return d, control.Errorf(call.ConfigInvalid, "%v", err)
+	}
+	apps := needed(d.conf.Apps, o.Names)
+	faults, err := preflight(d.conf, apps, o.KeepGoing || d.conf.Settings.Startup.KeepGoing)
+	if err != nil {
+		return d, err
+	}
+	d.logs = openLogbook(home, d.conf.Settings.Log, d.conf.Redact, o.Terminal)
+	for _, p := range d.conf.Problems {
+		d.logs.Warn("The configuration has a problem.", "problem", p.String())
+	}
+	if err = d.openPlatform(ctx, o, apps, faults); err != nil {
+		return d, err
+	}
+	d.host.Start(ctx)
+	return d, nil
+}
+
+// openHome finds the home and makes what every run writes into.
+func openHome(dir string) (config.Home, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return config.Home{}, fmt.Errorf("home folder: %w", err)
+	}
+	home := config.Home{Dir: abs}
+	if st, err := os.Stat(abs); err != nil || !st.IsDir() {
+		return home, control.Errorf(call.ConfigInvalid, "the home folder %s does not exist", abs)
+	}
+	if err := os.MkdirAll(home.RunDir(), 0o700); err != nil {
+		return home, control.Errorf(call.ConfigInvalid, "the home cannot be written to: %v", err)
+	}
+	// A data folder that somebody made with wider rights is narrowed.
+	if err := os.Chmod(home.Data(), 0o700); err != nil {
+		return home, control.Errorf(call.ConfigInvalid, "the rights of the data folder: %v", err)
+	}
+	return home, nil
+}
+
+// openPlatform opens what the apps need, and the host, which is not started.
+func (d *Daemon) openPlatform(ctx context.Context, o Options, apps []*config.App, faults map[string]string) (err error) {
+	home := d.conf.Home
+	health := ""
+	if !o.OneShot {
+		health = home.Data("platform", "health.json")
+		d.lastRun = lastRun(health)
+		if d.lastRun != "" {
+			d.logs.Warn(d.lastRun)
+		}
+	}
+	d.launcher, err = proc.NewLauncher(proc.Options{Dir: filepath.Join(home.RunDir(), "apps"), Logger: d.logs.Logger, Redact: d.conf.Redact.String})
+	if err != nil {
+		return fmt.Errorf("preparing to start apps: %w", err)
+	}
+	left, err := d.launcher.Sweep(ctx)
+	for _, l := range left {
+		d.logs.Warn("Ended a process that an earlier run had left.", "app", l.App, "program", l.Program, "pid", l.PID)
+	}
+	if err != nil {
+		d.logs.Error("Processes of an earlier run could not all be ended.", "err", err)
+	}
+	d.audit, err = audit.Open(home.Data("platform", "audit"), audit.Options{Logger: d.logs.Logger, Redact: d.conf.Redact})
+	if err != nil {
+		return err
+	}
+	dialer := o.Dialer
+	if dialer == nil {
+		dialer = &host.StdioDialer{Launcher: d.launcher, Logger: d.logs.appLogger(), Redact: d.conf.Redact}
+	}
+	d.host = host.New(host.Options{
+		Apps:        apps,
+		Faults:      faults,
+		Dialer:      dialer,
+		Audit:       d.audit,
+		Client:      mcp.Implementation{Name: "aurora", Version: o.Version},
+		Logger:      d.logs.Logger,
+		Redact:      d.conf.Redact,
+		Concurrency: d.conf.Settings.Startup.Concurrency,
+		HealthFile:  health,
+	})
+	return nil
+}
+
+// Serve opens the control endpoint, so that other processes can ask this
+// house. It returns at once; Close ends it.
+func (d *Daemon) Serve() error {
+	s, err := control.Listen(d.conf.Home.RunDir(), d, control.ListenOptions{})
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.server = s
+	d.logs.Info("Aurora is up.", "pid", os.Getpid(), "home", d.conf.Home.Dir, "control", s.Address())
+	return nil
+}
+
+// Config is the configuration that the house was opened with.
+func (d *Daemon) Config() *config.Config { return d.conf }
+
+// LastRun says how the previous run ended, if it did not end in order; else "".
+func (d *Daemon) LastRun() string { return d.lastRun }
+
+// Debug writes a line to the log that people see at level debug.
+func (d *Daemon) Debug(message string) { d.logs.Debug(message) }
+
+// Settled waits until each app (or each of those named) has left starting.
+func (d *Daemon) Settled(ctx context.Context, keys ...string) error {
+	return d.host.Settled(ctx, keys...)
+}
+
+const controlGrace = 2 * time.Second // for answers on their way when all calls have ended
+
+// Close ends the house in the order that the package promises and returns when
+// nothing of it is left. When ctx ends it hurries. Later calls wait for the
+// first and return its error.
+func (d *Daemon) Close(ctx context.Context) error {
+	d.closeOnce.Do(func() { d.closeErr = d.close(ctx) })
+	return d.closeErr
+}
+
+func (d *Daemon) close(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(d.hurry, cancel)()
+	defer d.rush()
+	var errs []error
+	if d.host != nil {
+		// Its error is only that it was hurried.
+		_ = d.host.Close(ctx)
+	}
+	if d.launcher != nil {
+		errs = append(errs, d.launcher.Close())
+	}
+	d.mu.Lock()
+	server := d.server
+	d.mu.Unlock()
+	if server != nil {
+		grace, stop := context.WithTimeout(ctx, controlGrace)
+		defer stop()
+		if err := server.Close(grace); err != nil && !errors.Is(err, grace.Err()) {
+			errs = append(errs, err)
+		}
+	}
+	if d.audit != nil {
+		errs = append(errs, d.audit.Close())
+	}
+	if d.logs != nil {
+		if server != nil {
+			d.logs.Info("Aurora has stopped.")
+		}
+		errs = append(errs, d.logs.close())
+	}
+	if d.lock != nil {
+		errs = append(errs, d.lock.release())
+	}
+	return errors.Join(errs...)
+}
+
+// Kill ends the house in a hurry: calls are cut off and processes killed. It
+// returns when that is done. If Close is under way, it hurries that.
+func (d *Daemon) Kill() {
+	d.rush()
+	_ = d.Close(context.Background())
+}

@@ -1,0 +1,17 @@
+// Package daemon is the composition root: the only package that sees the whole
+// house. It opens a home, starts what is in it in order, and ends it in order.
+//
+// Promises:
+//
+//   - One process at a time owns a home ([Open] takes its lock, [Daemon.Close]
+//     gives it back). While it is owned nobody else writes under data/.
+//   - Start: lock, configuration, logs, leftovers of a killed run, audit, apps,
+//     control endpoint. Nothing is started if the configuration of an app that
+//     is needed is wrong, unless the caller keeps going.
+//   - Stop: new calls are refused with SHUTTING_DOWN, those in flight are
+//     waited for or cancelled, sessions and processes end, then the control
+//     endpoint, audit, logs and the lock. [Daemon.Kill] is the same in a hurry.
+//   - data/ is 0700 and what is written there 0600. Every line of a log passes
+//     the redactor of the configuration.
+//   - A [Daemon] is a [control.House] and safe for concurrent use.
+package daemon
