@@ -10,8 +10,9 @@
 //     for the next one. Load itself fails only when there is no home to read.
 //   - A mistake in one app is a problem of that app. The others are complete
 //     and can run.
-//   - No problem, and no text made from one, holds the value of a variable, of an
-//     expansion or of a header. Secrets go to [Config.Redact].
+//   - No problem, and no text made from one, holds a secret. The value of a variable
+//     shows only as part of a path that does not exist, and is masked if it may be
+//     secret. Secrets go to [Config.Redact].
 //   - A [Config] is not changed after Load returns; many goroutines may read it.
 //
 // The comments of the fields of [Settings] and of the file types (appEntry,

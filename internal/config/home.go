@@ -1,6 +1,10 @@
 package config
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 )
 
@@ -39,3 +43,25 @@ func (h Home) LogDir() string { return h.Data("log") }
 
 // AppData returns the folder that belongs to one app, data/app_data/<key>.
 func (h Home) AppData(key string) string { return h.Data("app_data", key) }
+
+// openHome returns the home folder dir, which must exist; empty means the working
+// directory.
+func openHome(dir string) (Home, error) {
+	if dir == "" {
+		dir = "."
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return Home{}, fmt.Errorf("home folder %s: %w", dir, err)
+	}
+	info, err := os.Stat(abs)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Home{}, fmt.Errorf("home folder %s does not exist", abs)
+	case err != nil:
+		return Home{}, fmt.Errorf("home folder: %w", err)
+	case !info.IsDir():
+		return Home{}, fmt.Errorf("home %s is not a folder", abs)
+	}
+	return Home{Dir: abs}, nil
+}

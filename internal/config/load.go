@@ -1,35 +1,14 @@
 package config
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/aurorabot/aurora/internal/redact"
 )
-
-// openHome returns the home folder dir, which must exist.
-func openHome(dir string) (Home, error) {
-	if dir == "" {
-		dir = "."
-	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return Home{}, fmt.Errorf("home folder %s: %w", dir, err)
-	}
-	info, err := os.Stat(abs)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return Home{}, fmt.Errorf("home folder %s does not exist", abs)
-	case err != nil:
-		return Home{}, fmt.Errorf("home folder: %w", err)
-	case !info.IsDir():
-		return Home{}, fmt.Errorf("home %s is not a folder", abs)
-	}
-	return Home{Dir: abs}, nil
-}
 
 // Load reads a home. It returns an error only when nothing can be said because
 // there is no home; everything else that is wrong is in [Config.Problems].
@@ -38,5 +17,233 @@ func Load(o Options) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Config{Home: home, Redact: redact.New()}, nil
+	r := newReader(home, o)
+	r.readEnv()
+	r.readSettings()
+	r.readApps()
+	r.checkTogether()
+	return r.finish(), nil
+}
+
+// A reader reads one home, once.
+type reader struct {
+	options Options
+	config  *Config
+	// env is our own environment, completed from .env.
+	env *environment
+	problems []Problem // of all files
+	files    int       // read so far; a file's number is its rank
+	expand   *expander
+	// drafts are the apps in the making, in the order of the file.
+	drafts []*draft
+}
+
+func newReader(home Home, o Options) *reader {
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	if o.LookPath == nil {
+		o.LookPath = lookPath
+	}
+	if o.Self == "" {
+		o.Self, _ = os.Executable() // if it fails, "aurora" is looked for in PATH
+	}
+	r := &reader{
+		options: o,
+		config:  &Config{Home: home, Redact: redact.New()},
+		env:     environmentOf(o.Env),
+	}
+	user, set := r.env.lookup("HOME")
+	if !set || !filepath.IsAbs(user) {
+		user, _ = os.UserHomeDir()
+	}
+	r.expand = &expander{
+		lookup: r.env.lookup,
+		home:   home.Dir,
+		user:   user,
+		met: func(name, value string) {
+			if name == "file" || isSecretValue(name, value) {
+				r.config.Redact.Add(value)
+			}
+		},
+	}
+	return r
+}
+
+// open begins a new file.
+func (r *reader) open(name string) *source {
+	r.files++
+	return &source{
+		file: name, rank: r.files,
+		places: map[string]place{}, keys: map[string]place{}, problems: &r.problems,
+	}
+}
+
+// read returns the text of a file, or nil if there is none.
+func (r *reader) read(path string, src *source) []byte {
+	text, err := os.ReadFile(path)
+	if err == nil {
+		return text
+	}
+	if exists(path) {
+		src.report(place{}, "", "the file cannot be read: "+reason(err), "", false)
+	}
+	return nil
+}
+
+// shown returns a path as people know it: relative to the home if it lies in it.
+func (r *reader) shown(path string) string {
+	if inside, err := filepath.Rel(r.config.Home.Dir, path); err == nil && filepath.IsLocal(inside) {
+		return filepath.ToSlash(inside)
+	}
+	return path
+}
+
+func (r *reader) readEnv() {
+	path := r.config.Home.EnvFile()
+	src := r.open(".env")
+	text := r.read(path, src)
+	if text == nil {
+		return
+	}
+	if info, err := os.Stat(path); err == nil && readableByOthers(info) {
+		src.report(place{}, "", "everybody on this machine can read the file", "chmod 600 .env", true)
+	}
+	for name, value := range parseEnv(text, src) {
+		if isSecretValue(name, value) {
+			r.config.Redact.Add(value)
+		}
+		if _, set := r.env.lookup(name); !set {
+			r.env.set(name, value)
+		}
+	}
+}
+
+// misnamed reports a file with an ending that is not read, where the right one is
+// missing.
+func (r *reader) misnamed(path, wrong, right string) {
+	wrongPath := filepath.Join(filepath.Dir(path), wrong)
+	if _, err := os.Stat(wrongPath); err == nil {
+		r.open(r.shown(wrongPath)).report(place{}, "", "a file of this name is not read", "rename it to "+right, false)
+	}
+}
+
+func (r *reader) readSettings() {
+	settings := &r.config.Settings
+	applyDefaults(reflect.ValueOf(settings).Elem())
+	path := r.config.Home.SettingsFile()
+	src := r.open("aurora.yml")
+	if text := r.read(path, src); text != nil {
+		root, problem := parseTree(text)
+		if problem != nil {
+			src.report(place{problem.Line, problem.Column}, "", problem.Message, problem.Hint, false)
+		} else {
+			src.decode(root, "", reflect.ValueOf(settings).Elem(), "")
+		}
+	} else {
+		r.misnamed(path, "aurora.yaml", "aurora.yml")
+	}
+	r.completeSettings(settings, src)
+}
+
+// readApps reads apps/config.yml and the manifests, and makes the apps.
+func (r *reader) readApps() {
+	path := r.config.Home.AppsFile()
+	src := r.open("apps/config.yml")
+	text := r.read(path, src)
+	if text == nil {
+		before := len(r.problems)
+		r.misnamed(path, "config.yaml", "config.yml")
+		r.misnamed(filepath.Join(r.config.Home.Dir, "config.yml"), "config.yml", "apps/config.yml")
+		if len(r.problems) > before || exists(path) {
+			return
+		}
+		r.config.DefaultApps = true
+		for _, bundled := range r.options.Bundled {
+			r.addDraft(src.part(bundled.Key), &node{kind: nullNode}, place{})
+		}
+	} else if root, problem := parseTree(text); problem != nil {
+		src.report(place{problem.Line, problem.Column}, "", problem.Message, problem.Hint, false)
+	} else {
+		r.readEntries(root, src)
+	}
+	for _, d := range r.drafts {
+		r.config.Apps = append(r.config.Apps, r.resolve(d))
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// readEntries reads the entries below "apps:".
+func (r *reader) readEntries(root *node, src *source) {
+	switch root.kind {
+	case nullNode:
+		return
+	case invalidNode:
+		src.report(root.place, "", root.text, root.hint, false)
+		return
+	case mapNode:
+	default:
+		src.report(root.place, "", "the file must be a mapping that begins with apps:", "", false)
+		return
+	}
+	src.eachEntry(root, "", func(e entry, at string) {
+		if e.key != "apps" {
+			src.report(e.place, at, unknownKey, rootHint(e), false)
+			return
+		}
+		switch e.value.kind {
+		case nullNode:
+		case invalidNode:
+			src.report(e.value.place, at, e.value.text, e.value.hint, false)
+		case mapNode:
+			src.eachEntry(e.value, "", func(e entry, at string) {
+				r.addDraft(src.part(e.key), e.value, e.place)
+			})
+		default:
+			hint := "write each app as KEY: and its settings below it"
+			src.report(e.value.place, at, "must be a mapping of apps, not "+e.value.kind.String(), hint, false)
+		}
+	})
+}
+
+// rootHint says what an unknown key beside "apps:" was probably meant to be.
+func rootHint(e entry) string {
+	if hint := foreign[e.key]; hint != "" {
+		return hint
+	}
+	if hint := lineHint(e.key); hint != "" {
+		return hint
+	}
+	if nearest(e.key, []string{"apps"}) != "" {
+		return `did you mean "apps"?`
+	}
+	if hasField(reflect.TypeFor[Settings](), e.key) {
+		return "it belongs into aurora.yml"
+	}
+	if e.value.kind == mapNode && (hasKey(e.value.entries, "mcp") || hasKey(e.value.entries, "command") || hasKey(e.value.entries, "url") || hasKey(e.value.entries, "enabled")) {
+		return `if it is an app, indent it below "apps:"`
+	}
+	return "the only key here is apps"
+}
+
+// finish sorts and filters the problems and removes secrets from them.
+func (r *reader) finish() *Config {
+	only := r.options.Only
+	kept := r.problems[:0]
+	for _, p := range r.problems {
+		if p.App != "" && len(only) > 0 && !slices.Contains(only, p.App) {
+			continue
+		}
+		p.Field = r.config.Redact.String(p.Field)
+		p.Message = r.config.Redact.String(p.Message)
+		p.Hint = r.config.Redact.String(p.Hint)
+		p.Message = strings.ToValidUTF8(p.Message, "\uFFFD")
+		kept = append(kept, p)
+	}
+	r.config.Problems = sortProblems(kept)
+	return r.config
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Problem is one thing that is wrong in the configuration. It never holds the
-// value of a variable, of an expansion or of a header.
+// A Problem is one thing that is wrong in the configuration. It never holds a
+// secret: what the home's Redactor knows is masked in it.
 type Problem struct {
 	// App is the key of the app it belongs to; empty for the file as a whole.
 	App string `json:"app,omitempty"`

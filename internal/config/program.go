@@ -1,0 +1,96 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// lookPath finds a program as [Options.LookPath] describes it. It does not look
+// in the working directory for a word without a separator.
+func lookPath(name string, env []string, dir string) (string, error) {
+	vars := environmentOf(env)
+	if hasSeparator(name) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		return executable(name, vars)
+	}
+	path, _ := vars.lookup("PATH")
+	var unusable error
+	for _, folder := range filepath.SplitList(path) {
+		if !filepath.IsAbs(folder) {
+			continue // a relative entry means another folder for us than for the child
+		}
+		found, err := executable(filepath.Join(folder, name), vars)
+		if err == nil {
+			return found, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) && unusable == nil {
+			unusable = err
+		}
+	}
+	if unusable != nil {
+		return "", unusable
+	}
+	return "", fmt.Errorf("%q was not found in PATH: %w", name, fs.ErrNotExist)
+}
+
+func hasSeparator(name string) bool {
+	return strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator)
+}
+
+// executable returns path if it is a program, on Windows with the extension that
+// makes it one.
+func executable(path string, vars *environment) (string, error) {
+	for _, extension := range programExtensions(path, vars) {
+		info, err := os.Stat(path + extension)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return "", fmt.Errorf("%s cannot be read: %s: %w", path, reason(err), err)
+		case info.IsDir():
+			if hasSeparator(path) {
+				return "", fmt.Errorf("%s is a folder", path)
+			}
+		case !isProgram(info):
+			return "", fmt.Errorf("%s is not executable", path)
+		default:
+			return path + extension, nil
+		}
+	}
+	return "", fmt.Errorf("%s does not exist: %w", path, fs.ErrNotExist)
+}
+
+// programHint says how to get, or how to run, a program that was not found.
+func programHint(name string, err error) string {
+	base := strings.TrimSuffix(filepath.Base(name), ".exe")
+	if !errors.Is(err, fs.ErrNotExist) {
+		switch filepath.Ext(base) {
+		case ".py":
+			return fmt.Sprintf("write command: [%s, %s]", pythonProgram, name)
+		case ".js", ".mjs", ".cjs":
+			return fmt.Sprintf("write command: [node, %s]", name)
+		}
+		return "make it executable with chmod +x"
+	}
+	switch base {
+	case "npx", "npm", "node":
+		return "install Node.js from https://nodejs.org"
+	case "uvx", "uv":
+		return "install uv from https://docs.astral.sh/uv"
+	case "python3", "python":
+		return "install Python from https://www.python.org"
+	case "docker":
+		return "install Docker from https://docs.docker.com"
+	case "bunx", "bun":
+		return "install Bun from https://bun.sh"
+	}
+	if hasSeparator(name) {
+		return "relative paths start from the home folder"
+	}
+	return "install it, write its whole path, or set PATH in env"
+}

@@ -1,0 +1,446 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// Bounds of one file. They are far above what people write and keep a hostile
+// file (aliases of aliases, brackets without end) from eating the machine.
+const (
+	maxFileBytes = 1 << 20
+	maxNodes     = 100_000
+	maxDepth     = 100
+)
+
+// A kind is what a node is.
+type kind int
+
+const (
+	nullNode kind = iota
+	scalarNode
+	listNode
+	mapNode
+	invalidNode // its text says why
+)
+
+func (k kind) String() string {
+	return [...]string{"nothing", "a single value", "a list", "a mapping", "an error"}[k]
+}
+
+// A node is one value of a YAML file, freed from anchors, aliases, merges and
+// tags. Nodes are shared where the file has aliases, and never changed.
+type node struct {
+	kind    kind
+	text    string // of a scalar: its text; of an invalid node: what is wrong
+	hint    string // of an invalid node
+	plain   bool   // of a scalar: without quotes, so that it may be a number or a truth value
+	place   place
+	items   []*node
+	entries []entry
+	size    int // nodes below and including this one, counted at every alias
+}
+
+// An entry is one line "key: value" of a mapping. Keys may repeat.
+type entry struct {
+	key   string
+	place place
+	value *node
+}
+
+// A place is a position in a file, counted from 1.
+type place struct{ line, column int }
+
+// parseTree reads one YAML document. A file without content is a null node. On
+// a syntax error it returns nil and the one problem, without file.
+func parseTree(data []byte) (*node, *Problem) {
+	text, problem := cleanText(data)
+	if problem != nil {
+		return nil, problem
+	}
+	file, err := parseYAML(text)
+	if err != nil {
+		return nil, syntaxProblem(text, err)
+	}
+	var bodies []ast.Node
+	for _, doc := range file.Docs {
+		if doc.Body == nil {
+			continue
+		}
+		if _, directive := doc.Body.(*ast.DirectiveNode); !directive {
+			bodies = append(bodies, doc.Body)
+		}
+	}
+	switch len(bodies) {
+	case 0:
+		return &node{kind: nullNode, place: place{1, 1}, size: 1}, nil
+	case 1:
+		b := builder{anchors: map[string]*node{}}
+		root := b.build(bodies[0], 0)
+		return root, nil
+	}
+	at := placeOf(bodies[1])
+	return nil, &Problem{Line: at.line, Column: at.column, Message: "a second document begins here", Hint: `keep one document per file and remove the line "---"`}
+}
+
+// parseYAML calls the YAML library. A panic in it, on text that no person wrote,
+// becomes an error like any other, because one broken file must not take the
+// house down.
+func parseYAML(text []byte) (file *ast.File, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			file, err = nil, fmt.Errorf("the file cannot be read as YAML: %v", p)
+		}
+	}()
+	return parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
+}
+
+// cleanText returns the text of a file as the YAML library wants it: UTF-8
+// without byte order mark, lines ended by \n. Columns do not move.
+func cleanText(data []byte) ([]byte, *Problem) {
+	if len(data) > maxFileBytes {
+		return nil, &Problem{Message: "the file is larger than 1 MiB"}
+	}
+	if bytes.HasPrefix(data, []byte("\xFF\xFE")) || bytes.HasPrefix(data, []byte("\xFE\xFF")) {
+		return nil, &Problem{Line: 1, Column: 1, Message: "the file is UTF-16", Hint: "save it as UTF-8"}
+	}
+	data = bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF"))
+	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+	data = bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
+	if !utf8.Valid(data) {
+		at := placeOfInvalid(data)
+		return nil, &Problem{Line: at.line, Column: at.column, Message: "the file is not UTF-8", Hint: "save it as UTF-8; it may be GBK now"}
+	}
+	if i := bytes.IndexByte(data, 0); i >= 0 {
+		at := placeAt(data, i)
+		return nil, &Problem{Line: at.line, Column: at.column, Message: "the file holds a zero byte", Hint: "it is not a text file"}
+	}
+	if at, deep := tooDeep(data); deep {
+		return nil, &Problem{Line: at.line, Column: at.column, Message: "brackets or dashes are nested too deeply here"}
+	}
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		data = append(bytes.Clone(data), '\n') // without it the library does not fold a last text after ">"
+	}
+	if trimmed := bytes.TrimLeft(data, " \t\n"); len(trimmed) > 0 && trimmed[0] == '{' {
+		// Pasted JSON: tabs are blanks in it, also where YAML forbids them.
+		data = bytes.ReplaceAll(data, []byte("\t"), []byte(" "))
+	}
+	return data, nil
+}
+
+func placeOfInvalid(data []byte) place {
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && size == 1 {
+			return placeAt(data, i)
+		}
+		i += size
+	}
+	return place{1, 1}
+}
+
+// placeAt returns the position of byte i.
+func placeAt(data []byte, i int) place {
+	before := data[:i]
+	start := bytes.LastIndexByte(before, '\n') + 1
+	return place{bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[start:]) + 1}
+}
+
+// tooDeep tells whether the text opens so many brackets, or so many list dashes
+// on one line, that the recursion of the YAML library would exhaust the stack.
+// It counts brackets in strings and comments too, which balance in practice.
+func tooDeep(data []byte) (place, bool) {
+	open, lead, leading := 0, 0, true
+	for i, c := range data {
+		switch c {
+		case '[', '{':
+			open++
+		case ']', '}':
+			open = max(0, open-1)
+		case '\n':
+			lead, leading = 0, true
+			continue
+		}
+		if leading {
+			switch c {
+			case '-', '?', ':', '&', '!', '*':
+				lead++
+			case ' ', '\t':
+			default:
+				leading = false
+			}
+		}
+		if open > 10*maxDepth || lead > 10*maxDepth {
+			return placeAt(data, i), true
+		}
+	}
+	return place{}, false
+}
+
+// syntaxProblem says what the YAML library found, and why it probably happened.
+func syntaxProblem(text []byte, err error) *Problem {
+	p := &Problem{Message: err.Error()}
+	var located yaml.Error
+	if !errors.As(err, &located) {
+		return p
+	}
+	p.Message = "cannot be read as YAML: " + strings.ReplaceAll(located.GetMessage(), "\t", `\t`)
+	if tk := located.GetToken(); tk != nil && tk.Position != nil {
+		p.Line, p.Column = tk.Position.Line, tk.Position.Column
+	}
+	lines := strings.Split(string(text), "\n")
+	if p.Line < 1 || p.Line > len(lines) {
+		return p
+	}
+	line := lines[p.Line-1]
+	p.Hint = lineHint(line)
+	if p.Hint == "" && strings.HasPrefix(strings.TrimSpace(string(text)), "{") && strings.Contains(string(text), "//") {
+		p.Hint = "if this is JSON with // comments, begin them with # here"
+	}
+	if p.Hint == "" && strings.Contains(line, ": ") && strings.Contains(p.Message, "mapping value is not allowed") {
+		p.Hint = `put a value that holds ": " in quotes`
+	}
+	return p
+}
+
+// lineHint names what people type by mistake and do not see.
+func lineHint(line string) string {
+	switch {
+	case strings.ContainsAny(line, "“”„‟‘’‚"):
+		return `the line has curly quotes; use " or '`
+	case strings.Contains(line, "："):
+		return "the line has a full-width colon ：; use : and a blank"
+	case strings.ContainsAny(line, "，、"):
+		return "the line has a full-width comma; use ,"
+	case strings.Contains(line, "＝"):
+		return "the line has a full-width equals sign; use ="
+	case strings.Contains(line, "\u3000"), strings.Contains(line, "\u00a0"):
+		return "the line has a full-width or unbreakable blank; use ordinary blanks"
+	case strings.Contains(leadingBlank(line), "\t"):
+		return "the line begins with a tab; indent with blanks"
+	case strings.Contains(line, "${") && strings.Contains(line, "{"):
+		return `inside { } and [ ] put a value with ${…} in quotes: {KEY: "${NAME}"}`
+	}
+	return ""
+}
+
+func leadingBlank(line string) string {
+	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+}
+
+// A builder turns the tree of the library into ours.
+type builder struct {
+	anchors map[string]*node
+	nodes   int // made so far, aliases counted in full
+}
+
+func placeOf(n ast.Node) place {
+	if mapping, ok := n.(*ast.MappingNode); ok && len(mapping.Values) > 0 && mapping.Start != nil && mapping.Start.Type == token.MappingValueType {
+		return placeOf(mapping.Values[0].Key) // a block mapping names its first colon as its place
+	}
+	if value, ok := n.(*ast.MappingValueNode); ok {
+		return placeOf(value.Key)
+	}
+	if n == nil {
+		return place{}
+	}
+	tk := n.GetToken()
+	if tk == nil || tk.Position == nil {
+		return place{}
+	}
+	return place{tk.Position.Line, tk.Position.Column}
+}
+
+func invalid(at place, message, hint string) *node {
+	return &node{kind: invalidNode, text: message, hint: hint, place: at, size: 1}
+}
+
+func (b *builder) build(from ast.Node, depth int) *node {
+	at := placeOf(from)
+	b.nodes++
+	if b.nodes > maxNodes {
+		return invalid(at, "the file holds too many values", "aliases of aliases grow fast")
+	}
+	if depth > maxDepth {
+		return invalid(at, "the values are nested too deeply", "")
+	}
+	var n *node
+	switch from := from.(type) {
+	case nil:
+		n = &node{kind: nullNode}
+	case *ast.StringNode:
+		n = &node{kind: scalarNode, text: from.Value, plain: from.Token != nil && from.Token.Type == token.StringType}
+	case *ast.LiteralNode:
+		n = &node{kind: scalarNode}
+		if from.Value != nil {
+			n.text = from.Value.Value
+		}
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		n = &node{kind: scalarNode, text: from.GetToken().Value, plain: true}
+	case *ast.NullNode:
+		n = &node{kind: nullNode}
+	case *ast.SequenceNode:
+		n = b.list(from, depth)
+	case *ast.MappingNode:
+		n = b.mapping(from.Values, depth)
+	case *ast.MappingValueNode:
+		n = b.mapping([]*ast.MappingValueNode{from}, depth)
+	case *ast.AnchorNode:
+		n = b.build(from.Value, depth+1)
+		b.anchors[nameOf(from.Name)] = n
+		return n
+	case *ast.AliasNode:
+		return b.alias(from, at)
+	case *ast.TagNode:
+		return b.tagged(from, at, depth)
+	default:
+		return invalid(at, "this form of YAML is not understood here", "")
+	}
+	n.place = at
+	n.size++
+	for _, item := range n.items {
+		n.size += item.size
+	}
+	for _, e := range n.entries {
+		n.size += e.value.size
+	}
+	return n
+}
+
+func (b *builder) list(from *ast.SequenceNode, depth int) *node {
+	n := &node{kind: listNode, items: make([]*node, 0, len(from.Values))}
+	for _, value := range from.Values {
+		n.items = append(n.items, b.build(value, depth+1))
+	}
+	return n
+}
+
+func (b *builder) mapping(values []*ast.MappingValueNode, depth int) *node {
+	n := &node{kind: mapNode, entries: make([]entry, 0, len(values))}
+	var merged []entry
+	for _, value := range values {
+		if value.Key != nil && value.Key.IsMergeKey() {
+			merged = append(merged, b.merge(b.build(value.Value, depth+1))...)
+			continue
+		}
+		e := entry{place: placeOf(value.Key)}
+		key := b.build(keyNode(value.Key), depth+1)
+		switch key.kind {
+		case scalarNode:
+			e.key = key.text
+		case nullNode:
+			e.key = tokenText(value.Key)
+		default:
+			e.value = invalid(e.place, "a key must be plain text", "")
+		}
+		if e.value == nil {
+			e.value = b.build(value.Value, depth+1)
+			if e.value.place == (place{}) || e.value.kind == nullNode {
+				e.value = &node{kind: e.value.kind, place: e.place, size: 1, text: e.value.text, hint: e.value.hint}
+			}
+		}
+		n.entries = append(n.entries, e)
+	}
+	for _, e := range merged {
+		if !hasKey(n.entries, e.key) {
+			n.entries = append(n.entries, e)
+		}
+	}
+	return n
+}
+
+// keyNode returns the node that holds the text of a key, also of one written
+// with a question mark.
+func keyNode(key ast.MapKeyNode) ast.Node {
+	if marked, ok := key.(*ast.MappingKeyNode); ok {
+		return marked.Value
+	}
+	return key
+}
+
+// merge returns the entries that "<<: value" brings in.
+func (b *builder) merge(value *node) []entry {
+	switch value.kind {
+	case mapNode:
+		return value.entries
+	case listNode:
+		var all []entry
+		for _, item := range value.items {
+			if item.kind != mapNode {
+				return []entry{{key: "<<", place: item.place, value: invalid(item.place, "<< takes mappings only", "")}}
+			}
+			all = append(all, item.entries...)
+		}
+		return all
+	case invalidNode:
+		return []entry{{key: "<<", place: value.place, value: value}}
+	}
+	return []entry{{key: "<<", place: value.place, value: invalid(value.place, "<< takes a mapping", "")}}
+}
+
+func hasKey(entries []entry, key string) bool {
+	for _, e := range entries {
+		if e.key == key {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *builder) alias(from *ast.AliasNode, at place) *node {
+	name := nameOf(from.Value)
+	target := b.anchors[name]
+	if target == nil {
+		return invalid(at, fmt.Sprintf("nothing is marked &%s before this place", name), `put a text that begins with * in quotes`)
+	}
+	b.nodes += target.size
+	if b.nodes > maxNodes {
+		return invalid(at, "the file holds too many values", "aliases of aliases grow fast")
+	}
+	copied := *target
+	copied.place = at
+	return &copied
+}
+
+func (b *builder) tagged(from *ast.TagNode, at place, depth int) *node {
+	tag := tokenText(from)
+	n := b.build(from.Value, depth+1)
+	switch tag {
+	case "!!str", "!":
+		copied := *n
+		copied.plain = false
+		if n.kind == nullNode {
+			copied.kind = scalarNode
+		}
+		return &copied
+	case "!!int", "!!float", "!!bool", "!!null", "!!map", "!!seq":
+		return n
+	}
+	return invalid(at, fmt.Sprintf("the tag %s is not understood", tag), "put a text that begins with ! in quotes")
+}
+
+func nameOf(n ast.Node) string {
+	if n == nil {
+		return ""
+	}
+	return tokenText(n)
+}
+
+func tokenText(n ast.Node) string {
+	if tk := n.GetToken(); tk != nil {
+		return tk.Value
+	}
+	return ""
+}
+
+// isTrue and isFalse know the truth values of YAML 1.2.
+func isTrue(text string) bool  { return text == "true" || text == "True" || text == "TRUE" }
+func isFalse(text string) bool { return text == "false" || text == "False" || text == "FALSE" }
