@@ -2,6 +2,7 @@ package appkit
 
 import (
 	"io"
+	"log/slog"
 	"os"
 )
 
@@ -30,12 +31,14 @@ func (p Process) Env() Env {
 	return ReadEnv(p.Environ)
 }
 
-// stderr returns where logs go.
-func (p Process) stderr() io.Writer {
-	if p.Stderr == nil {
-		return os.Stderr
+// Logger returns a logger that writes text to the process's stderr, at INFO.
+// Aurora keeps what an app says there with the app.
+func (p Process) Logger() *slog.Logger {
+	var stderr io.Writer = os.Stderr
+	if p.Stderr != nil {
+		stderr = p.Stderr
 	}
-	return p.Stderr
+	return slog.New(slog.NewTextHandler(stderr, nil))
 }
 
 // guardStdout returns the writer for messages and makes os.Stdout lead to

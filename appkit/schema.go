@@ -52,6 +52,9 @@ func dropNull(schema *jsonschema.Schema) {
 // given type, and failure. Older clients want an object at the root, so the
 // choice stands inside it.
 func outputSchema(data reflect.Type) (*jsonschema.Schema, error) {
+	for data.Kind() == reflect.Pointer { // a success always has data
+		data = data.Elem()
+	}
 	dataSchema, err := jsonschema.ForType(data, nil)
 	if err != nil {
 		return nil, err

@@ -32,8 +32,7 @@ type App struct {
 	Instructions string
 	// Tools are the app's actions. The list is fixed while it is served.
 	Tools []Tool
-	// Logger takes what happens while serving; nil means text on stderr, at
-	// INFO.
+	// Logger takes what happens while serving; nil means [Process.Logger].
 	Logger *slog.Logger
 }
 
@@ -47,7 +46,7 @@ func Serve(ctx context.Context, app *App) error { return Process{}.Serve(ctx, ap
 func (p Process) Serve(ctx context.Context, app *App) error {
 	logger := app.Logger
 	if logger == nil {
-		logger = slog.New(slog.NewTextHandler(p.stderr(), nil))
+		logger = p.Logger()
 	}
 	stdout, restore := p.guardStdout()
 	defer restore()
