@@ -52,6 +52,7 @@ type RPCError struct {
 
 // Codes of JSON-RPC 2.0, section 5.1, and of MCP.
 const (
+	CodeInvalidRequest     = -32600
 	CodeInvalidParams      = -32602
 	CodeMethodNotFound     = -32601
 	CodeInternalError      = -32603

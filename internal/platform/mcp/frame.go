@@ -243,12 +243,15 @@ func (s *splitter) result() bool {
 	}
 }
 
-// idOf finds the id of a message of which only the first and the last bytes
+// idOf finds the id of an answer of which only the first and the last bytes
 // are known: near the front where most servers write it, or at the very end
 // where the TypeScript SDK does.
 func idOf(head, tail []byte) json.RawMessage {
 	s := splitter{scanner: scanner{b: head[:len(head):len(head)]}}
 	s.message()
+	if s.m.Method != nil || !s.m.answers {
+		return nil
+	}
 	if id := s.m.ID; len(id) < cap(id) { // else the cut may have gone through it
 		return id
 	}

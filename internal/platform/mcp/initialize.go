@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,14 +57,17 @@ func handshake(ours []string) era {
 // negotiate looks for another version after an error, once.
 func (s *Session) negotiate(ctx context.Context, ours []string, refused *RPCError) (Result, error) {
 	theirs := supported(refused.Data, "supported")
-	if theirs == nil && refused.Code != CodeInternalError {
-		theirs = s.discover(ctx)
-	}
 	if theirs == nil {
+		switch refused.Code {
+		case CodeMethodNotFound, CodeInvalidParams, CodeInvalidRequest, CodeUnsupportedVersion:
+			theirs = s.discover(ctx)
+		}
+	}
+	if theirs == nil || slices.Contains(theirs, ours[0]) {
 		return Result{}, refused
 	}
 	for _, v := range ours {
-		if v != ours[0] && slices.Contains(theirs, v) {
+		if slices.Contains(theirs, v) {
 			return s.initialize(ctx, v)
 		}
 	}
@@ -133,11 +137,8 @@ func parseInfo(raw []byte, ours []string) (Info, error) {
 	result := object(raw)
 	version := stringOf(result["protocolVersion"])
 	if !slices.Contains(ours, version) {
-		peer := string(clip(result["protocolVersion"], noiseShown))
-		if peer == "" {
-			peer = "no version"
-		}
-		return Info{}, &VersionError{Ours: ours, Peer: peer}
+		peer := cmp.Or(version, string(result["protocolVersion"]), "no version")
+		return Info{}, &VersionError{Ours: ours, Peer: clipString(peer)}
 	}
 	server := object(result["serverInfo"])
 	return Info{

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,6 +50,7 @@ func (s *Session) ListPrompts(ctx context.Context) (List, error) {
 // list follows the cursors to their end (MCP 2025-11-25, server/utilities/pagination).
 func (s *Session) list(ctx context.Context, method, member string, declared bool) (List, error) {
 	var l List
+	var first []byte
 	if !declared {
 		return l, nil
 	}
@@ -64,6 +66,13 @@ func (s *Session) list(ctx context.Context, method, member string, declared bool
 		}
 		if err != nil {
 			return List{}, err
+		}
+		if l.Pages > 0 && bytes.Equal(result.Raw, first) {
+			l.warn("%s: page %d is the first page again; taken as the end", method, l.Pages+1)
+			return l, nil
+		}
+		if l.Pages == 0 {
+			first = result.Raw
 		}
 		page, err := parsePage(result.Raw, member)
 		if err != nil {

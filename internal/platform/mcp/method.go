@@ -2,8 +2,9 @@ package mcp
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
-	"strconv"
 )
 
 // A Ref names what is completed: a prompt by its name, or a resource template
@@ -96,16 +97,20 @@ func (s *Session) SetLogLevel(ctx context.Context, level string) error {
 		return &CapabilityError{method, "logging"}
 	}
 	if !slices.Contains(logLevels, level) {
-		return &CallError{Kind: BadRequest, Method: method, Err: strconv.ErrSyntax}
+		return &CallError{Kind: BadRequest, Method: method, Err: fmt.Errorf("%q is no log level", level)}
 	}
 	_, err := s.Request(ctx, method, append(appendQuoted([]byte(`{"level":`), level), '}'), nil)
 	return err
 }
 
 // Ping asks whether the server answers at all (basic/utilities/ping). An error
-// answer is an answer.
+// is an answer, too.
 func (s *Session) Ping(ctx context.Context, o *RequestOptions) error {
 	_, err := s.Request(ctx, "ping", nil, o)
+	var refused *RPCError
+	if errors.As(err, &refused) {
+		return nil
+	}
 	return err
 }
 

@@ -40,7 +40,10 @@ func (o *outbox) init(t Transport, dropped *atomic.Int64) {
 func (o *outbox) post(msg []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.closed || len(o.queue) == outboxLen || o.size+len(msg) > outboxBytes && len(o.queue) > 0 {
+	if o.closed {
+		return // nobody is there to miss it
+	}
+	if len(o.queue) == outboxLen || len(o.queue) > 0 && o.size+len(msg) > outboxBytes {
 		o.dropped.Add(1)
 		return
 	}
@@ -66,7 +69,7 @@ func (o *outbox) drain() {
 		o.queue = o.queue[1:]
 		o.size -= len(msg)
 		o.mu.Unlock()
-		if o.t.Send(o.life, msg) != nil {
+		if o.t.Send(o.life, msg) != nil && o.life.Err() == nil {
 			o.dropped.Add(1)
 		}
 	}
@@ -92,7 +95,6 @@ func (o *outbox) flush(d time.Duration) {
 func (o *outbox) close() {
 	o.mu.Lock()
 	o.closed = true
-	o.dropped.Add(int64(len(o.queue)))
 	o.queue, o.size = nil, 0
 	o.mu.Unlock()
 	o.stop()

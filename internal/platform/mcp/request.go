@@ -194,6 +194,7 @@ func (s *Session) outcome(p *pending, delivered bool) (Result, error) {
 	if p.kind == "" {
 		return p.result, p.err
 	}
+	s.awaitProgress(p)
 	if p.kind == Timeout && delivered {
 		s.cancel(p, "timeout")
 	}
@@ -259,12 +260,17 @@ func (s *Session) withdraw(p *pending) bool {
 	_, mine := s.pending[p.id]
 	delete(s.pending, p.id)
 	s.mu.Unlock()
-	if mine && p.onProgress != nil {
-		// Wait for a progress callback that is running.
-		s.progressing.Lock()
-		s.progressing.Unlock() //nolint:staticcheck // empty on purpose
-	}
+	s.awaitProgress(p)
 	return mine
+}
+
+// awaitProgress returns when no callback of p runs any more. p has left the
+// table, so none will begin.
+func (s *Session) awaitProgress(p *pending) {
+	if p.onProgress != nil {
+		s.progressing.Lock()
+		defer s.progressing.Unlock()
+	}
 }
 
 // take takes the request with this id out of the table for its answer.

@@ -224,24 +224,46 @@ const (
 	highs = 0x8080808080808080
 )
 
-// text reads a string, eight bytes at a time where nothing needs a look.
+// look tells which of eight bytes need a look: quotes, backslashes, control
+// characters and what is not ASCII. The lowest high bit that is set marks the
+// first of them; those above it may be echoes of a borrow.
+func look(w uint64) uint64 {
+	return (w - ones*0x20) | ((w ^ ones*'"') - ones) | ((w ^ ones*'\\') - ones) | w
+}
+
+// plain returns where, from i on, the first byte needs a look, or a place no
+// more than seven bytes before it.
+func plain(b []byte, i int) int {
+	// Escapes and characters often come close together.
+	if len(b)-i >= 8 {
+		if at := look(binary.LittleEndian.Uint64(b[i:])) & highs; at != 0 {
+			return i + bits.TrailingZeros64(at)>>3
+		}
+		i += 8
+	}
+	for len(b)-i >= 32 {
+		p := b[i : i+32 : i+32]
+		if (look(binary.LittleEndian.Uint64(p))|look(binary.LittleEndian.Uint64(p[8:]))|
+			look(binary.LittleEndian.Uint64(p[16:]))|look(binary.LittleEndian.Uint64(p[24:])))&highs != 0 {
+			break
+		}
+		i += 32
+	}
+	for len(b)-i >= 8 {
+		if at := look(binary.LittleEndian.Uint64(b[i:])) & highs; at != 0 {
+			return i + bits.TrailingZeros64(at)>>3
+		}
+		i += 8
+	}
+	return i
+}
+
+// text reads a string, many bytes at a time where nothing needs a look.
 func (s *scanner) text() bool {
 	b, i := s.b, s.i+1
 	s.escaped = false
 	for {
-		for i+8 <= len(b) {
-			w := binary.LittleEndian.Uint64(b[i:])
-			quote := w ^ ones*'"'
-			slash := w ^ ones*'\\'
-			// The lowest set bit marks the first byte that is a quote, a
-			// backslash, a control character or not ASCII.
-			look := ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w | w) & highs
-			if look != 0 {
-				i += bits.TrailingZeros64(look) >> 3
-				break
-			}
-			i += 8
-		}
+		i = plain(b, i)
 		if i >= len(b) {
 			s.i = i
 			return s.fail("unfinished string")
