@@ -17,9 +17,10 @@
 //	chmod 755 FILE            of the home folder
 //	remove FILE
 //	check                     read the configuration
-//	up [keep going]           read it, unless that is done, and start the host;
-//	                          if it has problems, nothing is started, or with
-//	                          keep going all but the apps that have them
+//	up [APP…]                 read it, unless that is done, and start the host
+//	                          with all apps or the named ones; if it has
+//	                          problems, nothing is started
+//	up keep going             start all apps but those that have problems
 //	down                      close the host (the end of a test does, too)
 //	start|stop|restart APP [N times]   as a person would; N times waits each time
 //	                          until the app has settled

@@ -63,8 +63,10 @@ func (s *stage) step(line string) error {
 		s.check()
 		return nil
 	case "up":
-		s.up(rest == "keep going")
-		return nil
+		if rest == "keep going" {
+			return s.up(true)
+		}
+		return s.up(false, strings.Fields(rest)...)
 	case "keep":
 		value, err := s.field(rest)
 		s.kept[rest] = value

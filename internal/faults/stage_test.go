@@ -3,6 +3,7 @@ package faults
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -83,7 +84,7 @@ func newStage(t *testing.T, a *testkit.Archive) *stage {
 	for _, name := range a.Servers() {
 		_, err := testkit.Put(s.file("bin"), name, a.Path+"#"+name)
 		s.must(err)
-		apps += fmt.Sprintf("  %s: {mcp: {command: [%[1]s]}}\n", name)
+		apps += fmt.Sprintf("  %q: {mcp: {command: [%[1]q]}}\n", name)
 	}
 	s.must(os.WriteFile(s.file("apps/config.yml"), []byte(apps), 0o600))
 	for _, name := range a.Sections() {
@@ -118,10 +119,10 @@ func (s *stage) check() {
 	s.conf = conf
 }
 
-// up starts the host as aurora up does.
-func (s *stage) up(keepGoing bool) {
+// up starts the host as aurora up does, with all apps or those named by only.
+func (s *stage) up(keepGoing bool, only ...string) error {
 	if s.host != nil {
-		s.t.Fatal("the host is up already")
+		return errors.New("the host is up already")
 	}
 	if s.conf == nil {
 		s.check()
@@ -129,13 +130,22 @@ func (s *stage) up(keepGoing bool) {
 	faults := map[string]string{}
 	for _, p := range s.conf.Errors() {
 		if p.App == "" || !keepGoing {
-			return // expect problems … says which
+			return nil // expect problems … says which
 		}
 		faults[p.App] = p.String()
 	}
+	var apps []*config.App
+	for _, app := range s.conf.Apps {
+		if len(only) == 0 || slices.Contains(only, app.Key) {
+			apps = append(apps, app)
+		}
+	}
+	if len(only) > 0 && len(apps) != len(only) {
+		return fmt.Errorf("of %q only %d are apps", only, len(apps))
+	}
 	logger := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s.host = host.New(host.Options{
-		Apps:    s.conf.Apps,
+		Apps:    apps,
 		Faults:  faults,
 		Dialer:  &host.StdioDialer{Launcher: launcher, Logger: logger},
 		Logger:  logger,
@@ -146,6 +156,7 @@ func (s *stage) up(keepGoing bool) {
 		DrainTime:   -1,
 	})
 	s.host.Start(s.t.Context())
+	return nil
 }
 
 func (s *stage) observe(sig host.Signal) {
