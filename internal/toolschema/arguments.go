@@ -43,7 +43,9 @@ func Arguments(schema json.RawMessage, pairs []string) (json.RawMessage, error) 
 		name, text, ok := strings.Cut(pair, "=")
 		err := errNoValue
 		if ok {
-			err = p.put(args, name, text)
+			var forced bool
+			name, forced = strings.CutSuffix(name, ":")
+			err = p.put(args, name, text, forced)
 		}
 		if err != nil {
 			failed = append(failed, Problem{clip(name, 60), err.Error()})
@@ -121,9 +123,8 @@ var (
 	errGivenTwice = errors.New("it is given twice, and it is no list")
 )
 
-// put adds one pair.
-func (p *pairing) put(args *draft, name, text string) error {
-	name, forced := strings.CutSuffix(name, ":")
+// put adds one pair; forced says that its text is JSON whatever the schema says.
+func (p *pairing) put(args *draft, name, text string, forced bool) error {
 	if name == "" {
 		return errors.New("a name must stand before the =")
 	}

@@ -45,9 +45,9 @@ type Options struct {
 	Own []string
 	// Keep are patterns of canonical names kept next: a name, "prefix.*" or "*".
 	Keep []string
-	// MaxDescription is the length of a description in characters above which
-	// it is trimmed; 0 means 1024 for OpenAI, which refuses longer ones, and
-	// 8192 for the others.
+	// MaxDescription is the length of a tool's description in characters above
+	// which it is trimmed; 0 means 1024 for OpenAI, which refuses longer ones,
+	// and 8192 for the others. Descriptions inside a schema may have 4096.
 	MaxDescription int
 	// MaxSchema is the size of one converted schema in bytes; 0 means 64 KiB.
 	// A larger one is shown as an object of any shape.
@@ -181,7 +181,7 @@ func (c *converter) function(t Tool) (function, bool) {
 		c.leave(t, reason)
 		return f, false
 	}
-	x := expander{maxDescription: c.opt.MaxDescription}
+	var x expander
 	s, cut := x.expand(root, min(c.opt.MaxSchema, growth+4*root.size))
 	if s == nil {
 		c.note(t, "its input schema is over %d bytes; the model sees an object of any shape", c.opt.MaxSchema)
@@ -193,7 +193,7 @@ func (c *converter) function(t Tool) (function, bool) {
 		c.note(t, "its input schema points to %q, which is not in it", clip(x.missing, 100))
 	}
 	if x.trimmed {
-		c.note(t, "a description in its input schema was cut to %d characters", c.opt.MaxDescription)
+		c.note(t, "a description in its input schema was cut to %d characters", maxInner)
 	}
 	s, loss := objectRoot(s)
 	if loss != "" {

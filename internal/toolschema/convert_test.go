@@ -409,9 +409,12 @@ func TestDescriptionsAreTrimmedBetweenCharacters(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := v.get("function")
-		for _, got := range []string{f.get("description").str(), f.get("parameters").get("properties").get("a").get("description").str()} {
-			if n := utf8.RuneCountInString(got); n != c.want || !utf8.ValidString(got) || !strings.HasSuffix(got, "…") {
-				t.Errorf("%d characters, want %d: %.60q", n, c.want, got)
+		for got, want := range map[string]int{
+			f.get("description").str(): c.want,
+			f.get("parameters").get("properties").get("a").get("description").str(): maxInner,
+		} {
+			if n := utf8.RuneCountInString(got); n != want || !utf8.ValidString(got) || !strings.HasSuffix(got, "…") {
+				t.Errorf("%d characters, want %d: %.60q", n, want, got)
 			}
 		}
 		if len(e.Notes) != 2 {

@@ -16,12 +16,11 @@ type fuel struct{ depth, loops int8 }
 // An expander writes every reference out, so that the schema stands alone
 // (field faults C01, C03).
 type expander struct {
-	doc            *document
-	loops          map[*value]bool // schemas that refer to themselves
-	maxDescription int             // runes
-	memo           map[expansion]*value
-	missing        string // a reference that leads nowhere here
-	trimmed        bool   // a description was cut
+	doc     *document
+	loops   map[*value]bool // schemas that refer to themselves
+	memo    map[expansion]*value
+	missing string // a reference that leads nowhere here
+	trimmed bool   // a description was cut
 }
 
 type expansion struct {
@@ -138,9 +137,13 @@ func override(base, over []member) []member {
 	return append(out, over...)
 }
 
-// trim returns a description of at most maxDescription characters.
+// maxInner is the length in characters of a description inside a schema. No
+// provider states a limit for it; this one only keeps a novel out.
+const maxInner = 4096
+
+// trim returns a description of at most maxInner characters.
 func (x *expander) trim(v *value) *value {
-	s, cut := trim(v.str(), x.maxDescription)
+	s, cut := trim(v.str(), maxInner)
 	if !cut {
 		return v
 	}

@@ -136,30 +136,73 @@ func (r *report) problems(e *jsonschema.ValidationError) []Problem {
 }
 
 // choice reports a value that fits none of several forms: by what is wrong with
-// the one form of its own type, if there is one, else by what there is to
-// choose from.
+// the one form of its own type that it comes nearest to, if there is one, else
+// by what there is to choose from.
 func (r *report) choice(e *jsonschema.ValidationError, at string, is *value) []Problem {
-	var best []Problem
-	var want []string
-	listed := true // all forms were refused by type
+	var (
+		best  []Problem
+		least int
+		types []string // of the forms that want another type
+		words []any    // of the forms that are nothing but a constant or a list
+		other bool     // there are forms of other kinds
+	)
 	for _, cause := range e.Causes {
-		if types, ok := r.refusedByType(cause, e.InstanceLocation); ok {
-			want = append(want, types...)
+		if t, ok := r.refusedByType(cause, e.InstanceLocation); ok {
+			types = append(types, t...)
 			continue
 		}
-		listed = false
-		if p := r.problems(cause); best == nil || len(p) < len(best) {
-			best = p
+		if w := r.refusedByWord(cause, e.InstanceLocation); w != nil {
+			words = append(words, w...)
+			continue
+		}
+		other = true
+		p := r.problems(cause)
+		// A form whose constants do not match is meant for something else.
+		cost := len(p) + 100*constants(cause)
+		if best == nil || cost < least {
+			best, least = p, cost
 		}
 	}
 	switch {
 	case best != nil:
 		return best
-	case listed && len(want) > 0:
-		want = unique(want)
-		return []Problem{{at, fmt.Sprintf("must be %s (is %s)", article(want), kindOf(is, want))}}
+	case len(words) > 0 && !other:
+		return []Problem{{at, r.oneOf(words, is)}}
+	case len(types) > 0 && !other:
+		types = unique(types)
+		return []Problem{{at, fmt.Sprintf("must be %s (is %s)", article(types), kindOf(is, types))}}
 	}
 	return []Problem{{at, fmt.Sprintf("fits none of the %d forms allowed here", len(e.Causes))}}
+}
+
+// refusedByWord returns the values that a form allows when the value itself is
+// none of them, and nil when it was refused for another reason.
+func (r *report) refusedByWord(e *jsonschema.ValidationError, at []string) []any {
+	if len(e.InstanceLocation) == len(at) {
+		switch k := e.ErrorKind.(type) {
+		case *kinds.Const:
+			return []any{k.Want}
+		case *kinds.Enum:
+			return k.Want
+		case *kinds.Reference:
+			if len(e.Causes) == 1 {
+				return r.refusedByWord(e.Causes[0], at)
+			}
+		}
+	}
+	return nil
+}
+
+// constants counts the constants that did not match below e.
+func constants(e *jsonschema.ValidationError) int {
+	n := 0
+	if _, ok := e.ErrorKind.(*kinds.Const); ok {
+		n = 1
+	}
+	for _, cause := range e.Causes {
+		n += constants(cause)
+	}
+	return n
 }
 
 // refusedByType reports whether a form was refused because the value itself is
@@ -336,11 +379,13 @@ func kindOf(v *value, want []string) string {
 	if v == nil {
 		return "something else"
 	}
-	t := typeOf(v)
-	if v.kind == number && slices.Contains(want, "integer") || v.kind == boolean {
+	switch {
+	case v.kind == number && slices.Contains(want, "integer") || v.kind == boolean:
 		return clip(v.token, 40)
+	case v.kind == number:
+		return "a number"
 	}
-	return article([]string{t})
+	return article([]string{typeOf(v)})
 }
 
 // numberOf returns the text of a number.
