@@ -40,6 +40,29 @@ func (s *Spool) List(state State) ([]Entry, error) {
 	return entries, nil
 }
 
+// Names returns the names of the files of a state.
+func (s *Spool) Names(state State) ([]string, error) {
+	infos, err := s.files.ReadDir(filepath.Join(s.dir, string(state)))
+	if err != nil {
+		return nil, fmt.Errorf("list spool: %w", err)
+	}
+	var names []string
+	for _, e := range infos {
+		if isEntry(e) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// LastSeq returns the highest number of a file that has waited since the spool
+// was opened.
+func (s *Spool) LastSeq() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.index.last
+}
+
 // Read returns the content of a file.
 func (s *Spool) Read(state State, name string) ([]byte, error) {
 	if !plainName(name) {

@@ -1,0 +1,229 @@
+package bridge
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/aurorabot/aurora/amp"
+	"github.com/aurorabot/aurora/internal/call"
+	"github.com/aurorabot/aurora/internal/config"
+	"github.com/aurorabot/aurora/internal/platform/host"
+)
+
+// The largest data of an app's own event, and the largest result that an event
+// carries, in bytes.
+const (
+	maxData   = 1 << 20
+	maxResult = 256 << 10
+)
+
+// An event is an envelope on its way.
+type event struct {
+	envelope *amp.Envelope
+	app      *config.App
+	epoch    uint64
+	caller   call.CallerKind // for tool.* events
+	named    bool            // the app gave the id: deduplicate, acknowledge
+	failed   bool            // a spool that wants it did not take it
+	name     string          // of its file
+	data     []byte          // its file, once somebody wanted it
+}
+
+// file returns the content of the event's file.
+func (e *event) file() ([]byte, error) {
+	if e.data == nil {
+		data, err := e.envelope.MarshalJSON()
+		if err != nil {
+			return nil, fmt.Errorf("write event: %w", err)
+		}
+		e.data = append(data, '\n')
+	}
+	return e.data, nil
+}
+
+// mayMatter tells, cheaply, signals that can become an event.
+func (b *Bridge) mayMatter(s *host.Signal) bool {
+	switch s.Kind {
+	case host.SignalNotified:
+		switch s.Method {
+		case "notifications/progress", "notifications/cancelled":
+			return false
+		case "notifications/message":
+			m := readMessage(s.Params)
+			return m.event() || m.grave() || b.followed()
+		}
+	case host.SignalRead:
+		return s.Result != nil && s.Result.Outcome == call.OK && b.interest(amp.TypeResourceObserved, "")
+	case host.SignalCalled:
+		return s.Result != nil && b.interest(toolType(s.Result), s.Caller.Kind)
+	}
+	return true
+}
+
+// convert makes the event of a signal; nil if there is none.
+func (b *Bridge) convert(h *held) *event {
+	switch h.Kind {
+	case host.SignalStarted:
+		return b.lifecycle(h, amp.TypeLifecycleStarted, "ready")
+	case host.SignalStopping:
+		return b.lifecycle(h, amp.TypeLifecycleStopping, "stopping")
+	case host.SignalStopped:
+		return b.lifecycle(h, amp.TypeLifecycleStopped, "stopped")
+	case host.SignalCrashed:
+		return b.lifecycle(h, amp.TypeLifecycleCrashed, "crashed")
+	case host.SignalFault:
+		return b.fault(h)
+	case host.SignalChanged:
+		kind, _, _ := strings.Cut(h.Method, "/")
+		return b.build(h, amp.MethodNotification, amp.TypeCapabilityChanged,
+			fmt.Sprintf("The %s of %s changed.", kind, h.App.Key), amp.CapabilityChange{Kind: kind})
+	case host.SignalCalled:
+		return b.toolEnd(h)
+	case host.SignalRead:
+		return b.build(h, amp.MethodResource, amp.TypeResourceObserved,
+			"Resource "+h.Result.Tool+" was read.",
+			amp.Resource{URI: h.Result.Tool, Result: b.clean(h.Result.Raw), Omitted: h.omitted})
+	case host.SignalNotified:
+		return b.notification(h)
+	}
+	return nil
+}
+
+func (b *Bridge) lifecycle(h *held, typ, state string) *event {
+	data := amp.Lifecycle{State: state, Reason: h.Reason}
+	if h.Exit != nil {
+		data.Exit = &amp.Exit{Code: h.Exit.Code, Signal: h.Exit.Signal}
+	}
+	summary := fmt.Sprintf("%s is %s.", h.App.Key, state)
+	if state == "crashed" {
+		summary = h.App.Key + " crashed."
+	}
+	return b.build(h, amp.MethodLifecycle, typ, summary, data)
+}
+
+func (b *Bridge) fault(h *held) *event {
+	return b.build(h, amp.MethodError, amp.TypeError, h.App.Key+": "+h.Reason,
+		amp.Fault{Code: string(call.ProtocolFault), Message: h.Reason})
+}
+
+// lossEvent says that signals found no room in the queue.
+func (b *Bridge) lossEvent(lost int64) *event {
+	h := &held{Signal: host.Signal{At: now()}}
+	message := fmt.Sprintf("%d signals were dropped: they came faster than they could be written.", lost)
+	b.log.Warn("signals were dropped", "count", lost)
+	return b.build(h, amp.MethodError, amp.TypeError, message,
+		amp.Fault{Code: "EVENTS_DROPPED", Message: message, Count: lost})
+}
+
+func toolType(r *call.Result) string {
+	if r.Outcome == call.OK {
+		return amp.TypeToolCompleted
+	}
+	return amp.TypeToolFailed
+}
+
+func (b *Bridge) toolEnd(h *held) *event {
+	r := h.Result
+	data := amp.ToolEnd{
+		Tool: r.Tool, Caller: string(h.Caller.Kind), Outcome: string(r.Outcome),
+		DurationMS: r.Duration.Milliseconds(), Result: b.clean(r.Raw), Omitted: h.omitted,
+	}
+	summary := fmt.Sprintf("%s: %s", r.Tool, r.Outcome)
+	if r.Err != nil {
+		data.ErrorCode, data.Message, data.Retryable = string(r.Err.Code), r.Err.Message, r.Err.Retryable
+		summary += ": " + r.Err.Message
+	}
+	e := b.build(h, amp.MethodToolResult, toolType(r), summary, data)
+	if e != nil {
+		e.caller = h.Caller.Kind
+		e.envelope.Payload.SessionID = h.Caller.Session
+		e.envelope.Header.Aurora.Sender = h.Caller.Sender
+	}
+	return e
+}
+
+// notification converts what a server sent by itself.
+func (b *Bridge) notification(h *held) *event {
+	switch h.Method {
+	case "aurora/event", "notifications/aurora/event":
+		return b.emission(h, h.Params)
+	case "notifications/message":
+		if m := readMessage(h.Params); m.event() {
+			return b.emission(h, m.Data)
+		}
+	}
+	return b.plainNotification(h)
+}
+
+func (b *Bridge) plainNotification(h *held) *event {
+	typ := amp.NotificationType(h.Method)
+	return b.build(h, amp.MethodNotification, typ,
+		fmt.Sprintf("%s sent %s.", h.App.Key, h.Method),
+		amp.Notification{Method: h.Method, Params: b.clean(h.Params)})
+}
+
+// build makes an event of Aurora's own; nil if nobody wants one.
+func (b *Bridge) build(h *held, method amp.Method, typ, summary string, data any) *event {
+	if !b.interest(typ, h.Caller.Kind) {
+		return nil
+	}
+	raw, err := encode(data)
+	if err != nil {
+		b.log.Error("a signal cannot be written as an event", "type", typ, "error", err)
+		return nil
+	}
+	id := newID()
+	e := &event{app: h.App, epoch: h.Epoch, envelope: &amp.Envelope{
+		Header: amp.Header{
+			Method: method, MessageID: id, Timestamp: h.At,
+			Source: amp.Source{App: origin(h.App), Instance: instance(h.App)},
+			Aurora: b.extension(h.App, id),
+		},
+		Payload: amp.Payload{Type: typ, Summary: b.clip(summary), Data: b.mask(raw)},
+	}}
+	e.name = e.envelope.FileName(true)
+	return e
+}
+
+// extension is what Aurora adds to every header.
+func (b *Bridge) extension(app *config.App, trace string) *amp.Aurora {
+	at := now()
+	x := &amp.Aurora{Seq: b.nextSeq(at), ReceivedAt: at, TraceID: trace, Trust: amp.TrustHigh}
+	if app != nil {
+		x.Trust = amp.Trust(app.Trust)
+	}
+	return x
+}
+
+func instance(app *config.App) string {
+	if app == nil {
+		return ""
+	}
+	return app.Key
+}
+
+// A logMessage is the part of notifications/message that decides its way.
+type logMessage struct {
+	Level  string          `json:"level"`
+	Logger string          `json:"logger"`
+	Data   json.RawMessage `json:"data"`
+}
+
+func readMessage(params []byte) logMessage {
+	var m logMessage
+	_ = json.Unmarshal(params, &m) // one that is none is not grave either
+	return m
+}
+
+// event tells an app's own event in the clothes of a log message.
+func (m logMessage) event() bool { return m.Logger == "aurora/event" }
+
+// grave tells messages of a level that makes an event.
+func (m logMessage) grave() bool {
+	switch m.Level {
+	case "error", "critical", "alert", "emergency":
+		return true
+	}
+	return false
+}
