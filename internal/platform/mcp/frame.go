@@ -70,7 +70,8 @@ func (m *Message) kind() kind {
 type splitter struct {
 	scanner
 	m    Message
-	from int // where the message being read begins
+	from int  // where the message being read begins
+	last kind // of the message delivered last
 }
 
 // split delivers the messages of one frame: an object, several in a row, or
@@ -138,9 +139,22 @@ func (s *splitter) one(deliver func(*Message)) bool {
 		s.i = s.from
 		return s.fail("JSON, but neither request, notification nor answer")
 	}
+	s.last = s.m.kind()
 	if s.bad > 0 {
 		s.deliverRepaired(deliver)
 		return true
+	}
+	deliver(&s.m)
+	s.m = Message{}
+	return true
+}
+
+// answer delivers the frame if it is one answer that needs no repair.
+func (s *splitter) answer(frame []byte, deliver func(*Message)) bool {
+	s.scanner = scanner{b: frame}
+	if !s.message() || s.peek() != 0 || s.i < len(frame) || s.bad > 0 || s.m.kind() != response {
+		s.m = Message{}
+		return false
 	}
 	deliver(&s.m)
 	s.m = Message{}

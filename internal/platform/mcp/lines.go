@@ -34,13 +34,10 @@ type longLine struct {
 // limit is read to its end but returned as long.
 func (l *lines) next() (line []byte, long *longLine, err error) {
 	for {
-		if k := bytes.IndexByte(l.buf[l.seen:l.end], '\n'); k >= 0 {
-			line = l.buf[l.start : l.seen+k]
-			l.start = l.seen + k + 1
-			l.seen = l.start
+		if line, ok := l.find(); ok {
+			l.drop(line)
 			return l.limited(line)
 		}
-		l.seen = l.end
 		switch {
 		case l.end-l.start > l.max:
 			return nil, l.skip(), nil
@@ -54,6 +51,23 @@ func (l *lines) next() (line []byte, long *longLine, err error) {
 		}
 		l.fill()
 	}
+}
+
+// find returns the next line if all of it is in the buffer, and leaves it there.
+func (l *lines) find() (line []byte, ok bool) {
+	k := bytes.IndexByte(l.buf[l.seen:l.end], '\n')
+	if k < 0 {
+		l.seen = l.end
+		return nil, false
+	}
+	l.seen += k
+	return l.buf[l.start:l.seen], true
+}
+
+// drop takes the line that find returned out of the buffer.
+func (l *lines) drop(line []byte) {
+	l.start += len(line) + 1
+	l.seen = l.start
 }
 
 func (l *lines) limited(line []byte) ([]byte, *longLine, error) {

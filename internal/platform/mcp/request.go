@@ -127,6 +127,9 @@ func (s *Session) roundTrip(ctx context.Context, method string, size int, o *Req
 		return s.unsent(ctx, p, err)
 	}
 
+	if s.leader != nil {
+		s.leader.lead(p.done, sending.due)
+	}
 	select {
 	case <-p.done:
 	case <-ctx.Done():

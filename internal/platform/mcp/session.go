@@ -19,15 +19,16 @@ const flushTime = 100 * time.Millisecond
 // A Session is one client session with one server. It is safe for concurrent
 // use.
 type Session struct {
-	t     Transport
-	o     Options
-	log   *slog.Logger
-	info  Info // set before Connect returns
-	start time.Time
-	pool  buffers
-	free  sync.Pool // of *pending
-	out   outbox
-	guest guest
+	t      Transport
+	leader leader // t, if it is one
+	o      Options
+	log    *slog.Logger
+	info   Info // set before Connect returns
+	start  time.Time
+	pool   buffers
+	free   sync.Pool // of *pending
+	out    outbox
+	guest  guest
 
 	mu sync.Mutex
 	// mu guards the fields below.
@@ -101,6 +102,10 @@ func newSession(t Transport, o Options) *Session {
 		start:   time.Now(),
 		pending: make(map[int64]*pending),
 		over:    make(chan struct{}),
+	}
+	if l, ok := t.(leader); ok {
+		s.leader = l
+		l.pair(s.Inflight)
 	}
 	s.out.init(t, &s.count.unanswered)
 	s.guest.init(&s.out, o.Grants)

@@ -37,6 +37,7 @@ type stdio struct {
 	out     turnWriter
 	deliver func(*Message)
 	noise   atomic.Int64
+	baton   baton
 }
 
 // NewStdio returns a transport that reads lines from r and writes lines to w,
@@ -51,6 +52,9 @@ type stdio struct {
 // with its context; what was not written of a message then goes out before the
 // next one. Writing to any other w takes a goroutine while a write lasts.
 //
+// If r has a SetReadDeadline that works, calls that follow each other closely
+// read their answers themselves, which saves waking two goroutines for each.
+//
 // Close closes w if it is an [io.Closer]. It leaves r alone: a child may still
 // be flushing. Run ends when r does, so whoever owns the process ends r.
 func NewStdio(r io.Reader, w io.Writer, o StdioOptions) Transport {
@@ -60,6 +64,7 @@ func NewStdio(r io.Reader, w io.Writer, o StdioOptions) Transport {
 	t := &stdio{o: o}
 	t.lines = lines{r: r, max: o.MaxMessage, pool: &t.pool}
 	t.out.init(w)
+	t.baton.init(r)
 	return t
 }
 
@@ -77,6 +82,9 @@ func (t *stdio) Run(deliver func(*Message)) error {
 			t.tooLarge(long)
 		default:
 			t.read(line)
+			if t.split.last == response && t.lines.start == t.lines.end {
+				t.baton.offer()
+			}
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package mcp
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // A Transport carries JSON-RPC messages to one peer and back. It is the seam
 // between a session and its wire: stdio now, HTTP beside it.
@@ -24,6 +27,13 @@ type Transport interface {
 	// Close ends sending at once, blocked sends included, and lets Run come to
 	// its end. It may be called more than once.
 	Close() error
+}
+
+// A leader is a transport that lets a caller who waits for an answer do the
+// reading. Pair comes before Run, lead after Send.
+type leader interface {
+	pair(inflight func() int)
+	lead(done <-chan struct{}, due time.Time)
 }
 
 // A NotDeliveredError wraps the error of a Send of which no byte went out.
