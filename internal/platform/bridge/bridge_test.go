@@ -139,37 +139,41 @@ func emit(app *config.App, params string) host.Signal {
 	return host.Signal{Kind: host.SignalNotified, App: app, Epoch: 1, Method: "aurora/event", Params: []byte(params)}
 }
 
-// The table of docs/events.md: signal, method and type of its event.
+var (
+	fromCLI   = call.Caller{Kind: call.CLI, Session: "s1", Sender: "im.polaris.qq:7"}
+	completed = &call.Result{Tool: "im.polaris.weather.get_weather", App: "weather", Outcome: call.OK, Raw: []byte(`{"content":[],"n":12345678901234567890}`)}
+	timedOut  = &call.Result{Tool: "im.polaris.weather.get_weather", App: "weather", Outcome: call.Timeout, Err: &call.Error{Code: call.CallTimeout, Message: "no answer in 30s", Retryable: true}}
+)
+
+// signals is the table of docs/events.md: signal, method and type of its event.
+var signals = []struct {
+	name   string
+	signal host.Signal
+	method amp.Method
+	typ    string
+	data   string
+}{
+	{"initialize done", host.Signal{Kind: host.SignalStarted}, amp.MethodLifecycle, "lifecycle.started", `{"state":"ready"}`},
+	{"we stop it", host.Signal{Kind: host.SignalStopping}, amp.MethodLifecycle, "lifecycle.stopping", `{"state":"stopping"}`},
+	{"it has stopped", host.Signal{Kind: host.SignalStopped}, amp.MethodLifecycle, "lifecycle.stopped", `{"state":"stopped"}`},
+	{"it exits by itself", host.Signal{Kind: host.SignalCrashed, Reason: "exit code 0", Exit: &host.Exit{}}, amp.MethodLifecycle, "lifecycle.crashed", `{"state":"crashed","reason":"exit code 0","exit":{"code":0}}`},
+	{"initialisation fails", host.Signal{Kind: host.SignalFault, Reason: "no answer"}, amp.MethodError, "mcp.error", `{"code":"PROTOCOL_ERROR","message":"no answer"}`},
+	{"tools change", host.Signal{Kind: host.SignalChanged, Method: "tools/list"}, amp.MethodNotification, "capability.changed", `{"kind":"tools"}`},
+	{"a call ends well", host.Signal{Kind: host.SignalCalled, Caller: fromCLI, Result: completed}, amp.MethodToolResult, "tool.completed",
+		`{"tool":"im.polaris.weather.get_weather","caller":"cli","outcome":"ok","duration_ms":0,"result":{"content":[],"n":12345678901234567890}}`},
+	{"a call times out", host.Signal{Kind: host.SignalCalled, Caller: fromCLI, Result: timedOut}, amp.MethodToolResult, "tool.failed",
+		`{"tool":"im.polaris.weather.get_weather","caller":"cli","outcome":"timeout","duration_ms":0,"error_code":"CALL_TIMEOUT","message":"no answer in 30s","retryable":true}`},
+	{"an unknown notification", host.Signal{Kind: host.SignalNotified, Method: "notifications/acme/tick", Params: []byte(`[1,1e400]`)}, amp.MethodNotification, "mcp.notification.acme.tick",
+		`{"method":"notifications/acme/tick","params":[1,1e400]}`},
+	{"one without params", host.Signal{Kind: host.SignalNotified, Method: "acme/event"}, amp.MethodNotification, "mcp.notification.acme.event", `{"method":"acme/event"}`},
+	{"a resource is updated", host.Signal{Kind: host.SignalNotified, Method: "notifications/resources/updated", Params: []byte(`{"uri":"a://b"}`)}, amp.MethodNotification, "mcp.notification.resources.updated",
+		`{"method":"notifications/resources/updated","params":{"uri":"a://b"}}`},
+	{"a grave log message", host.Signal{Kind: host.SignalNotified, Method: "notifications/message", Params: []byte(`{"level":"critical","data":"fire"}`)}, amp.MethodNotification, "mcp.notification.message",
+		`{"method":"notifications/message","params":{"level":"critical","data":"fire"}}`},
+}
+
 func TestEverySignalBecomesTheEventTheManualSays(t *testing.T) {
-	cli := call.Caller{Kind: call.CLI, Session: "s1", Sender: "im.polaris.qq:7"}
-	ok := &call.Result{Tool: "im.polaris.weather.get_weather", App: "weather", Outcome: call.OK, Raw: []byte(`{"content":[],"n":12345678901234567890}`)}
-	failed := &call.Result{Tool: "im.polaris.weather.get_weather", App: "weather", Outcome: call.Timeout, Err: &call.Error{Code: call.CallTimeout, Message: "no answer in 30s", Retryable: true}}
-	tests := []struct {
-		name   string
-		signal host.Signal
-		method amp.Method
-		typ    string
-		data   string
-	}{
-		{"initialize done", host.Signal{Kind: host.SignalStarted}, amp.MethodLifecycle, "lifecycle.started", `{"state":"ready"}`},
-		{"we stop it", host.Signal{Kind: host.SignalStopping}, amp.MethodLifecycle, "lifecycle.stopping", `{"state":"stopping"}`},
-		{"it has stopped", host.Signal{Kind: host.SignalStopped}, amp.MethodLifecycle, "lifecycle.stopped", `{"state":"stopped"}`},
-		{"it exits by itself", host.Signal{Kind: host.SignalCrashed, Reason: "exit code 0", Exit: &host.Exit{}}, amp.MethodLifecycle, "lifecycle.crashed", `{"state":"crashed","reason":"exit code 0","exit":{"code":0}}`},
-		{"initialisation fails", host.Signal{Kind: host.SignalFault, Reason: "no answer"}, amp.MethodError, "mcp.error", `{"code":"PROTOCOL_ERROR","message":"no answer"}`},
-		{"tools change", host.Signal{Kind: host.SignalChanged, Method: "tools/list"}, amp.MethodNotification, "capability.changed", `{"kind":"tools"}`},
-		{"a call ends well", host.Signal{Kind: host.SignalCalled, Caller: cli, Result: ok}, amp.MethodToolResult, "tool.completed",
-			`{"tool":"im.polaris.weather.get_weather","caller":"cli","outcome":"ok","duration_ms":0,"result":{"content":[],"n":12345678901234567890}}`},
-		{"a call times out", host.Signal{Kind: host.SignalCalled, Caller: cli, Result: failed}, amp.MethodToolResult, "tool.failed",
-			`{"tool":"im.polaris.weather.get_weather","caller":"cli","outcome":"timeout","duration_ms":0,"error_code":"CALL_TIMEOUT","message":"no answer in 30s","retryable":true}`},
-		{"an unknown notification", host.Signal{Kind: host.SignalNotified, Method: "notifications/acme/tick", Params: []byte(`[1,1e400]`)}, amp.MethodNotification, "mcp.notification.acme.tick",
-			`{"method":"notifications/acme/tick","params":[1,1e400]}`},
-		{"one without params", host.Signal{Kind: host.SignalNotified, Method: "acme/event"}, amp.MethodNotification, "mcp.notification.acme.event", `{"method":"acme/event"}`},
-		{"a resource is updated", host.Signal{Kind: host.SignalNotified, Method: "notifications/resources/updated", Params: []byte(`{"uri":"a://b"}`)}, amp.MethodNotification, "mcp.notification.resources.updated",
-			`{"method":"notifications/resources/updated","params":{"uri":"a://b"}}`},
-		{"a grave log message", host.Signal{Kind: host.SignalNotified, Method: "notifications/message", Params: []byte(`{"level":"critical","data":"fire"}`)}, amp.MethodNotification, "mcp.notification.message",
-			`{"method":"notifications/message","params":{"level":"critical","data":"fire"}}`},
-	}
-	for _, tt := range tests {
+	for _, tt := range signals {
 		t.Run(tt.name, func(t *testing.T) {
 			h := build(t, t.TempDir(), nil)
 			tt.signal.App = weather
