@@ -73,7 +73,7 @@ func Compile(schema json.RawMessage) (c *Checker, err error) {
 	for _, draft := range drafts {
 		compiled, e := compile(plain, draft)
 		if e == nil {
-			return &Checker{schema: compiled, doc: doc, weight: w}, nil
+			return &Checker{schema: compiled, doc: doc.shared(), weight: w}, nil
 		}
 		if err == nil {
 			err = fmt.Errorf("its input schema cannot be used: %s", oneLine(e))

@@ -2,11 +2,11 @@ package toolschema
 
 import "unicode/utf8"
 
-// How deep references are followed. The first pair whose result fits the
+// How deep references are followed. The first that gives a result within the
 // budget is taken, so a small schema is shown whole and a bomb is cut evenly
 // over all its branches.
 var fuels = []fuel{
-	{16, 3}, {16, 2}, {16, 1}, {12, 1}, {8, 1}, {6, 1}, {5, 1}, {4, 1}, {3, 1}, {2, 1}, {1, 1}, {0, 0},
+	{16, 3}, {16, 2}, {16, 1}, {12, 1}, {8, 1}, {6, 1}, {5, 1}, {4, 1}, {3, 1}, {2, 1}, {1, 1},
 }
 
 // fuel says how many references may still be entered on a way down the schema,
@@ -17,15 +17,15 @@ type fuel struct{ depth, loops int8 }
 // (field faults C01, C03).
 type expander struct {
 	doc     *document
-	loops   map[*value]bool // schemas that refer to themselves
-	memo    map[expansion]*value
-	missing string // a reference that leads nowhere here
-	trimmed bool   // a description was cut
+	loops   map[*value]bool      // schemas that refer to themselves
+	memo    map[expansion]*value // of objects; nil when there are no references
+	missing string               // a reference that leads nowhere here
+	trimmed bool                 // a description was cut
 }
 
 type expansion struct {
-	target *value
-	fuel   fuel
+	v    *value
+	fuel fuel
 }
 
 // expand returns root without references, at most budget bytes long, and
@@ -33,14 +33,23 @@ type expansion struct {
 // with all of them cut.
 func (x *expander) expand(root *value, budget int) (out *value, cut bool) {
 	x.doc = newDocument(root)
-	x.loops = x.doc.recursive()
-	x.memo = map[expansion]*value{}
+	if x.doc.references > 0 {
+		x.loops = x.doc.recursive()
+		x.memo = map[expansion]*value{}
+	}
+	least := x.schema(root, fuel{})
+	switch {
+	case least.size > budget:
+		return nil, true
+	case x.doc.references == 0:
+		return least, false
+	}
 	for i, f := range fuels {
 		if out = x.schema(root, f); out.size <= budget {
 			return out, i > 0 || len(x.loops) > 0
 		}
 	}
-	return nil, true
+	return least, true
 }
 
 // schema returns v with its references written out. Results are shared, so the
@@ -49,6 +58,19 @@ func (x *expander) schema(v *value, f fuel) *value {
 	if v.kind != object {
 		return v
 	}
+	if x.memo == nil {
+		return x.write(v, f)
+	}
+	key := expansion{v, f}
+	out, done := x.memo[key]
+	if !done {
+		out = x.write(v, f)
+		x.memo[key] = out
+	}
+	return out
+}
+
+func (x *expander) write(v *value, f fuel) *value {
 	var (
 		out     []member
 		targets []*value
@@ -98,13 +120,7 @@ func (x *expander) target(v *value, f fuel) *value {
 	if f.depth < 0 || f.loops < 0 {
 		return x.cut(v)
 	}
-	key := expansion{v, f}
-	if out, done := x.memo[key]; done {
-		return out
-	}
-	out := x.schema(v, f)
-	x.memo[key] = out
-	return out
+	return x.schema(v, f)
 }
 
 // cut returns the stump of a schema that is not shown any further: its type,

@@ -11,12 +11,17 @@ type document struct {
 	root *value
 	base *url.URL
 	ids  map[string]*value // by absolute $id, and by "#" + anchor
+	// references counts the references in it.
+	references int
+	// known remembers what resolve found; nil in a document that several
+	// goroutines read.
+	known map[string]*value
 }
 
 // newDocument collects the places of root that have a name. It never looks
 // outside root.
 func newDocument(root *value) *document {
-	d := &document{root: root, base: &url.URL{}, ids: map[string]*value{}}
+	d := &document{root: root, base: &url.URL{}, ids: map[string]*value{}, known: map[string]*value{}}
 	if u, err := url.Parse(root.get("$id").str()); err == nil {
 		d.base = u
 	}
@@ -33,6 +38,8 @@ func (d *document) collect(v *value) *value {
 			}
 		case "$anchor", "$dynamicAnchor":
 			d.name("#"+m.value.str(), v)
+		case "$ref", "$dynamicRef", "$recursiveRef":
+			d.references++
 		}
 		eachSchema(m, d.collect)
 	}
@@ -46,9 +53,25 @@ func (d *document) name(id string, v *value) {
 	}
 }
 
+// shared returns d for use by several goroutines.
+func (d *document) shared() *document {
+	return &document{root: d.root, base: d.base, ids: d.ids}
+}
+
 // resolve returns the schema that ref points to, or nil when it is not in this
 // document.
 func (d *document) resolve(ref string) *value {
+	v, ok := d.known[ref]
+	if !ok {
+		v = d.find(ref)
+		if d.known != nil {
+			d.known[ref] = v
+		}
+	}
+	return v
+}
+
+func (d *document) find(ref string) *value {
 	doc, fragment, _ := strings.Cut(ref, "#")
 	start := d.root
 	if doc != "" {
