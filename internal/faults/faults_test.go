@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -41,24 +42,37 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	var err error
-	if launcher, err = proc.NewLauncher(proc.Options{Redact: (*redact.Redactor)(nil).String}); err != nil {
+	files, err := openFiles()
+	if err == nil {
+		launcher, err = proc.NewLauncher(proc.Options{Redact: (*redact.Redactor)(nil).String})
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	code := m.Run()
-	if err := launcher.Close(); err != nil {
+	if err := errors.Join(launcher.Close(), leftovers(files)); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if code == 0 {
-		if err := goleak.Find(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-	}
 	return code
 }
+
+// leftovers says what some thousand starts and stops have left in this process.
+func leftovers(files int) error {
+	now, err := openFiles()
+	if now > files+spareFiles {
+		err = errors.Join(err, fmt.Errorf("%d files are open; it were %d", now, files))
+	}
+	left, childErr := children()
+	if len(left) > 0 {
+		err = errors.Join(err, fmt.Errorf("children are left: %v", left))
+	}
+	return errors.Join(err, childErr, goleak.Find())
+}
+
+// spareFiles are those that the runtime opens once and keeps.
+const spareFiles = 4
 
 func scripts(t *testing.T) []string {
 	t.Helper()

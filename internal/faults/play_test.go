@@ -199,6 +199,7 @@ func (s *stage) compare(wait bool, text string) error {
 	}
 	giveUp := time.Now().Add(patience)
 	for {
+		reason := s.hopeless(name) // before looking: it may have come to pass since
 		got, err := s.field(name)
 		if err != nil {
 			return err
@@ -211,7 +212,7 @@ func (s *stage) compare(wait bool, text string) error {
 		if !wait {
 			return err
 		}
-		if reason := s.hopeless(name); reason != "" || time.Now().After(giveUp) {
+		if reason != "" || time.Now().After(giveUp) {
 			return fmt.Errorf("%w and stays so: %s", err, reason)
 		}
 		time.Sleep(2 * time.Millisecond) // the host has no bell to listen to
