@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"net"
 	"net/url"
@@ -230,7 +231,7 @@ func (w *wiring) folder() string {
 // part of ours, what every app gets, the manifest's, the entry's.
 func (w *wiring) environment() []string {
 	settings := &w.config.Settings
-	env := w.reader.env.safe()
+	env := w.safe.clone()
 	env.set("AURORA_APP_PACKAGE", w.app.Package)
 	env.set("AURORA_APP_DATA_DIR", w.config.Home.AppData(w.key))
 	env.set("AURORA_APP_STARTUP", string(w.app.Startup))
@@ -321,7 +322,8 @@ func (w *wiring) command() []string {
 
 // notFound returns the text of a look-up error without what Go adds to it.
 func notFound(err error) string {
-	return strings.TrimSuffix(err.Error(), ": file does not exist")
+	text := strings.TrimSuffix(err.Error(), ": "+fs.ErrNotExist.Error())
+	return strings.TrimSuffix(text, ": "+fs.ErrPermission.Error())
 }
 
 // strength is 0 for the entry in apps/config.yml, in either spelling, and 1 for

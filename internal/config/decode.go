@@ -181,6 +181,7 @@ func (s *source) decodeList(n *node, path string, v reflect.Value, tag reflect.S
 			hint = "write it in [ ]"
 		}
 		s.problem(path, fmt.Sprintf("must be a list, not %s", n.kind), hint)
+		delete(s.places, path) // nothing was set
 		return
 	}
 	list := reflect.MakeSlice(v.Type(), 0, len(n.items))
@@ -242,7 +243,7 @@ func (s *source) decodeStruct(n *node, path string, v reflect.Value) {
 		delete(s.places, path) // nothing was set
 		return
 	}
-	fields := fieldsOf(v.Type(), nil)
+	fields := s.structs.fieldsOf(v.Type())
 	spelled := map[string]entry{} // by main key: the entry that set it
 	s.eachEntry(n, path, func(e entry, at string) {
 		f, known := findField(fields, e.key)

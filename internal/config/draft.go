@@ -71,7 +71,7 @@ func keyProblem(key string) string {
 
 // checkTwice reports keys that stand both below "mcp:" and directly in the entry.
 func (d *draft) checkTwice() {
-	for _, f := range fieldsOf(reflect.TypeFor[connection](), nil) {
+	for _, f := range d.src.structs.fieldsOf(reflect.TypeFor[connection]()) {
 		if d.src.has(f.key) && d.src.has("mcp."+f.key) {
 			d.src.problemAtKey(f.key, `stands here and below "mcp:" too`, `keep the one below "mcp:"`)
 		}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -38,6 +39,10 @@ func (e *environment) set(name, value string) {
 func (e *environment) lookup(name string) (string, bool) {
 	value, ok := e.values[foldVariable(name)]
 	return value, ok
+}
+
+func (e *environment) clone() *environment {
+	return &environment{names: maps.Clone(e.names), values: maps.Clone(e.values)}
 }
 
 // list returns the variables as sorted "KEY=VALUE" texts.

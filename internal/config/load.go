@@ -30,10 +30,13 @@ type reader struct {
 	options Options
 	config  *Config
 	// env is our own environment, completed from .env.
-	env *environment
+	env      *environment
 	problems []Problem // of all files
 	files    int       // read so far; a file's number is its rank
+	structs  structs
 	expand   *expander
+	// safe is the part of env that every child gets.
+	safe *environment
 	// drafts are the apps in the making, in the order of the file.
 	drafts []*draft
 }
@@ -52,7 +55,9 @@ func newReader(home Home, o Options) *reader {
 		options: o,
 		config:  &Config{Home: home, Redact: redact.New()},
 		env:     environmentOf(o.Env),
+		structs: structs{},
 	}
+	r.safe = r.env.safe()
 	user, set := r.env.lookup("HOME")
 	if !set || !filepath.IsAbs(user) {
 		user, _ = os.UserHomeDir()
@@ -75,7 +80,7 @@ func (r *reader) open(name string) *source {
 	r.files++
 	return &source{
 		file: name, rank: r.files,
-		places: map[string]place{}, keys: map[string]place{}, problems: &r.problems,
+		places: map[string]place{}, keys: map[string]place{}, problems: &r.problems, structs: r.structs,
 	}
 }
 
@@ -117,6 +122,7 @@ func (r *reader) readEnv() {
 			r.env.set(name, value)
 		}
 	}
+	r.safe = r.env.safe()
 }
 
 // misnamed reports a file with an ending that is not read, where the right one is
@@ -150,23 +156,35 @@ func (r *reader) readSettings() {
 func (r *reader) readApps() {
 	path := r.config.Home.AppsFile()
 	src := r.open("apps/config.yml")
-	text := r.read(path, src)
-	if text == nil {
-		before := len(r.problems)
-		r.misnamed(path, "config.yaml", "config.yml")
-		r.misnamed(filepath.Join(r.config.Home.Dir, "config.yml"), "config.yml", "apps/config.yml")
-		if len(r.problems) > before || exists(path) {
-			return
-		}
-		r.config.DefaultApps = true
-		for _, bundled := range r.options.Bundled {
-			r.addDraft(src.part(bundled.Key), &node{kind: nullNode}, place{})
-		}
-	} else if root, problem := parseTree(text); problem != nil {
-		src.report(place{problem.Line, problem.Column}, "", problem.Message, problem.Hint, false)
-	} else {
-		r.readEntries(root, src)
+	if text := r.read(path, src); text != nil {
+		r.parseApps(text, src)
+		return
 	}
+	before := len(r.problems)
+	r.misnamed(path, "config.yaml", "config.yml")
+	r.misnamed(filepath.Join(r.config.Home.Dir, "config.yml"), "config.yml", "apps/config.yml")
+	if len(r.problems) > before || exists(path) {
+		return
+	}
+	r.config.DefaultApps = true
+	for _, bundled := range r.options.Bundled {
+		r.addDraft(src.part(bundled.Key), &node{kind: nullNode}, place{})
+	}
+	r.resolveAll()
+}
+
+// parseApps makes the apps of the text of apps/config.yml.
+func (r *reader) parseApps(text []byte, src *source) {
+	root, problem := parseTree(text)
+	if problem != nil {
+		src.report(place{problem.Line, problem.Column}, "", problem.Message, problem.Hint, false)
+		return
+	}
+	r.readEntries(root, src)
+	r.resolveAll()
+}
+
+func (r *reader) resolveAll() {
 	for _, d := range r.drafts {
 		r.config.Apps = append(r.config.Apps, r.resolve(d))
 	}

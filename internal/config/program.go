@@ -29,7 +29,7 @@ func lookPath(name string, env []string, dir string) (string, error) {
 		if err == nil {
 			return found, nil
 		}
-		if !errors.Is(err, fs.ErrNotExist) && unusable == nil {
+		if unusable == nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errFolder) {
 			unusable = err
 		}
 	}
@@ -38,6 +38,8 @@ func lookPath(name string, env []string, dir string) (string, error) {
 	}
 	return "", fmt.Errorf("%q was not found in PATH: %w", name, fs.ErrNotExist)
 }
+
+var errFolder = errors.New("is a folder")
 
 func hasSeparator(name string) bool {
 	return strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator)
@@ -53,11 +55,9 @@ func executable(path string, vars *environment) (string, error) {
 		case err != nil:
 			return "", fmt.Errorf("%s cannot be read: %s: %w", path, reason(err), err)
 		case info.IsDir():
-			if hasSeparator(path) {
-				return "", fmt.Errorf("%s is a folder", path)
-			}
+			return "", fmt.Errorf("%s %w", path, errFolder)
 		case !isProgram(info):
-			return "", fmt.Errorf("%s is not executable", path)
+			return "", fmt.Errorf("%s is not executable: %w", path, fs.ErrPermission)
 		default:
 			return path + extension, nil
 		}
@@ -68,7 +68,7 @@ func executable(path string, vars *environment) (string, error) {
 // programHint says how to get, or how to run, a program that was not found.
 func programHint(name string, err error) string {
 	base := strings.TrimSuffix(filepath.Base(name), ".exe")
-	if !errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrPermission) {
 		switch filepath.Ext(base) {
 		case ".py":
 			return fmt.Sprintf("write command: [%s, %s]", pythonProgram, name)
@@ -76,6 +76,9 @@ func programHint(name string, err error) string {
 			return fmt.Sprintf("write command: [node, %s]", name)
 		}
 		return "make it executable with chmod +x"
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return ""
 	}
 	switch base {
 	case "npx", "npm", "node":

@@ -64,7 +64,7 @@ func (r *reader) expandTexts(v reflect.Value, path string, src *source) {
 	if v.Kind() != reflect.Struct {
 		return
 	}
-	for _, f := range fieldsOf(v.Type(), nil) {
+	for _, f := range r.structs.fieldsOf(v.Type()) {
 		value, at := v.FieldByIndex(f.index), join(path, f.key)
 		if value.Kind() != reflect.String || f.tag.Get("expand") == "" {
 			r.expandTexts(value, at, src)

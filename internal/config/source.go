@@ -1,6 +1,7 @@
 package config
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -15,11 +16,24 @@ type source struct {
 	places   map[string]place // by field path: of the value
 	keys     map[string]place // by field path: of the key
 	problems *[]Problem
+	structs  structs
+}
+
+// structs remembers the fields of struct types while one home is read.
+type structs map[reflect.Type][]field
+
+func (known structs) fieldsOf(t reflect.Type) []field {
+	fields, ok := known[t]
+	if !ok {
+		fields = fieldsOf(t, nil)
+		known[t] = fields
+	}
+	return fields
 }
 
 // part returns a source for the entry of one app in the same file.
 func (s *source) part(app string) *source {
-	return &source{file: s.file, rank: s.rank, app: app, places: map[string]place{}, keys: map[string]place{}, problems: s.problems}
+	return &source{file: s.file, rank: s.rank, app: app, places: map[string]place{}, keys: map[string]place{}, problems: s.problems, structs: s.structs}
 }
 
 // has tells whether the file sets the field.

@@ -31,10 +31,10 @@ func nearest(text string, among []string) string {
 	return ""
 }
 
+var separators = strings.NewReplacer("_", "", "-", "", " ", "", ".", "")
+
 // fold makes words equal that differ in letter case and separators only.
-func fold(word string) string {
-	return strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(strings.ToLower(word))
-}
+func fold(word string) string { return separators.Replace(strings.ToLower(word)) }
 
 // distance is the number of letters to insert, remove, replace or swap with
 // their neighbour to make b of a.

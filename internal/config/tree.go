@@ -192,7 +192,7 @@ func syntaxProblem(text []byte, err error) *Problem {
 	if !errors.As(err, &located) {
 		return p
 	}
-	p.Message = "cannot be read as YAML: " + strings.ReplaceAll(located.GetMessage(), "\t", `\t`)
+	p.Message = "cannot be read as YAML: " + plainWords(located.GetMessage())
 	if tk := located.GetToken(); tk != nil && tk.Position != nil {
 		p.Line, p.Column = tk.Position.Line, tk.Position.Column
 	}
@@ -205,10 +205,34 @@ func syntaxProblem(text []byte, err error) *Problem {
 	if p.Hint == "" && strings.HasPrefix(strings.TrimSpace(string(text)), "{") && strings.Contains(string(text), "//") {
 		p.Hint = "if this is JSON with // comments, begin them with # here"
 	}
-	if p.Hint == "" && strings.Contains(line, ": ") && strings.Contains(p.Message, "mapping value is not allowed") {
+	if p.Hint == "" && strings.Count(line, ": ") > 1 && !strings.ContainsAny(line, "{[") {
 		p.Hint = `put a value that holds ": " in quotes`
 	}
 	return p
+}
+
+// plainWords says in words for people what the YAML library says in its own.
+func plainWords(message string) string {
+	for _, m := range []struct{ theirs, ours string }{
+		{"',' or '}' must be specified", "a comma or } is missing here"},
+		{"',' or ']' must be specified", "a comma or ] is missing here"},
+		{"flow mapping end token '}'", "this { is never closed"},
+		{"sequence end token ']' not found", "this [ is never closed"},
+		{"end character of double-quoted", `this " is never closed`},
+		{"end character of single-quoted", "this ' is never closed"},
+		{"unexpected scalar value type", "a value is missing before this"},
+		{"mapping value is not allowed in this context", "a key: value stands inside another value"},
+		{"unexpected key name", "this is neither a key: value nor a text"},
+		{"non-map value is specified", "this is no key: value, and stands among such"},
+		{"map key-value is pre-defined", "this is no key: value, and stands among such"},
+		{"tab character", "a tab stands where only blanks may"},
+		{"character '\t'", "a tab stands where only blanks may"},
+	} {
+		if strings.Contains(message, m.theirs) {
+			return m.ours
+		}
+	}
+	return strings.ReplaceAll(message, "\t", `\t`)
 }
 
 // lineHint names what people type by mistake and do not see.
