@@ -196,9 +196,10 @@ func (at *attempt) failure(ctx context.Context, link *Link, err error, limit tim
 	stage := *at.stage.Load()
 	timedOut := errors.Is(context.Cause(ctx), context.DeadlineExceeded) || timeout(err)
 	f := &failure{}
-	if timedOut {
+	switch {
+	case timedOut:
 		f.exit = link.exit(0)
-	} else {
+	case closedBy(err), errors.Is(context.Cause(ctx), errProcessEnded):
 		f.exit = link.exit(exitTime)
 	}
 	var version *mcp.VersionError
@@ -207,12 +208,12 @@ func (at *attempt) failure(ctx context.Context, link *Link, err error, limit tim
 	case errors.As(err, &version):
 		f.final, f.state = true, Unavailable
 		f.reason = versionReason(version)
+	case errors.As(err, &refused):
+		f.reason = fmt.Sprintf("It refused %s: %s (JSON-RPC error %d).", stage, clip(at.app.host.redact.String(refused.Message)), refused.Code)
 	case f.exit != nil:
 		f.reason = fmt.Sprintf("It %s before it answered %s.%s", f.exit.phrase(), stage, link.lastWords())
 	case timedOut:
 		f.reason = fmt.Sprintf("%s timed out after %v: the app does not answer.%s%s", stage, limit, link.lastWords(), silentHint(at.app.conf))
-	case errors.As(err, &refused):
-		f.reason = fmt.Sprintf("It refused %s: %s (JSON-RPC error %d).", stage, clip(at.app.host.redact.String(refused.Message)), refused.Code)
 	case closedBy(err):
 		f.reason = fmt.Sprintf("It closed the connection before it answered %s.%s", stage, link.lastWords())
 	default:

@@ -142,11 +142,14 @@ func (a *app) ask(ctx context.Context, whole time.Duration, began time.Time, sen
 			return epoch, call.Result{Outcome: call.ToolError, Raw: result.Raw}
 		case err == nil:
 			return epoch, call.Result{Outcome: call.OK, Raw: result.Raw}
-		case gone == nil && undelivered(err):
-			gone = l // one more try, with another session
-		default:
+		}
+		if broken(err) {
+			l.session.Close(err) // a pipe that takes nothing will not mend
+		}
+		if gone != nil || !undelivered(err) {
 			return epoch, a.failedCall(l, err, began)
 		}
+		gone = l // one more try, with another session
 	}
 }
 
@@ -154,6 +157,13 @@ func (a *app) ask(ctx context.Context, whole time.Duration, began time.Time, sen
 func undelivered(err error) bool {
 	var e *mcp.CallError
 	return errors.As(err, &e) && !e.Delivered && (e.Kind == mcp.Closed || e.Kind == mcp.WriteFailed)
+}
+
+// broken reports whether the way to a peer takes no requests any more. Such a
+// peer may well be alive and seem fine to all who only listen to it.
+func broken(err error) bool {
+	var e *mcp.CallError
+	return errors.As(err, &e) && e.Kind == mcp.WriteFailed
 }
 
 // session returns a session that takes calls and is not gone, a session the

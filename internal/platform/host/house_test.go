@@ -224,9 +224,11 @@ func (p *peers) Dial(ctx context.Context, app *config.App) (*Link, error) {
 	if err != nil {
 		panic(err)
 	}
-	peer := testkit.StartPeer(p.t, script)
+	mortal := &mortal{TB: p.t}
+	peer := testkit.StartPeer(mortal, script)
+	p.t.Cleanup(mortal.kill)
 	p.pid++
-	child := &process{peer: peer, pid: 1000 + p.pid}
+	child := &process{peer: peer, pid: 1000 + p.pid, kill: mortal.kill}
 	p.started[app.Key] = append(p.started[app.Key], child)
 	first := make(chan struct{})
 	t := mcp.NewStdio(&firstByte{r: peer.Out, first: first}, peer.In, mcp.StdioOptions{})
@@ -266,6 +268,29 @@ type process struct {
 	peer *testkit.Peer
 	pid  int
 	stop sync.Once
+	kill func()
+}
+
+// A mortal lets a scripted server be ended before its test ends, as by KILL.
+type mortal struct {
+	testing.TB
+	mu   sync.Mutex // guards last
+	last []func()
+}
+
+func (m *mortal) Cleanup(f func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.last = append(m.last, f)
+}
+
+func (m *mortal) kill() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, f := range m.last {
+		f()
+	}
+	m.last = nil
 }
 
 func (p *process) PID() int              { return p.pid }
@@ -293,14 +318,18 @@ func (p *process) StderrTail(n int) []string {
 func (p *process) Stop(ctx context.Context) proc.Exit {
 	p.stop.Do(func() {
 		p.peer.In.Close()
-		for _, grace := range []time.Duration{2 * time.Second, 3 * time.Second} {
-			select {
-			case <-p.peer.Done():
-			case <-time.After(grace):
-				p.peer.Signal("TERM")
-			case <-ctx.Done():
-			}
+		select {
+		case <-p.peer.Done():
+		case <-ctx.Done():
+		case <-time.After(2 * time.Second):
+			go p.peer.Signal("TERM")
 		}
+		select {
+		case <-p.peer.Done():
+		case <-ctx.Done():
+		case <-time.After(3 * time.Second):
+		}
+		p.kill()
 		p.peer.Out.Close()
 	})
 	<-p.peer.Done()

@@ -124,6 +124,8 @@ func (a *app) countPing(w *watch, err error) {
 		}
 	case closed(w.live.session), a.calls.Load() > 0:
 		// The end of the session says more; a call that came meanwhile excuses.
+	case broken(err):
+		w.live.session.Close(err)
 	default:
 		a.creditHealth()
 		if a.misses++; a.misses < pingMisses {
