@@ -118,10 +118,15 @@ func (t *stdio) lead(done <-chan struct{}, due time.Time) {
 	more := len(done) == 0 || t.lines.start < t.lines.end
 	b.holder.Store(lent)
 	if more || b.inflight() > 0 {
-		select {
-		case b.wanted <- struct{}{}:
-		default: // the reader has been told
-		}
+		b.recall()
+	}
+}
+
+// recall makes the reader take the baton back as soon as it can.
+func (b *baton) recall() {
+	select {
+	case b.wanted <- struct{}{}:
+	default: // it has been told
 	}
 }
 

@@ -114,6 +114,13 @@ func (t *stdio) tooLarge(long *longLine) {
 	})
 }
 
+// Close closes the writer, which ends blocked writes, and lets the reader go on
+// to the end of what it reads.
+func (t *stdio) Close() error {
+	defer t.baton.recall()
+	return t.out.close()
+}
+
 // Noise returns how many lines, or rests of lines, were no message.
 func (t *stdio) Noise() int64 { return t.noise.Load() }
 

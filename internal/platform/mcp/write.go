@@ -50,9 +50,6 @@ func (t *turnWriter) init(w io.Writer) {
 // Send writes one line.
 func (t *stdio) Send(ctx context.Context, msg []byte) error { return t.out.send(ctx, msg) }
 
-// Close closes the writer and ends blocked writes.
-func (t *stdio) Close() error { return t.out.close() }
-
 func (t *turnWriter) send(ctx context.Context, msg []byte) error {
 	if err := t.take(ctx); err != nil {
 		return &NotDeliveredError{fmt.Errorf("waiting for the pipe: %w", err)}
