@@ -24,7 +24,7 @@ func BenchmarkPut(b *testing.B) {
 			for b.Loop() {
 				for i := range items {
 					n++
-					items[i] = Item{Name: fmt.Sprintf("event_%d.json", n), Data: payload, Seq: uint64(n)}
+					items[i] = Item{Name: fmt.Sprintf("event_%d.json", n), Data: payload, Place: Place{Seq: uint64(n)}}
 				}
 				if _, err := s.Put(items...); err != nil {
 					b.Fatal(err)

@@ -17,7 +17,8 @@ type Claim struct {
 	// Attempts counts the earlier tries that did not end well.
 	Attempts int
 
-	s *Spool
+	s    *Spool
+	lane string
 }
 
 // Next claims the first file that waits, and waits for one until ctx ends.
@@ -52,14 +53,15 @@ func (s *Spool) TryNext() (*Claim, error) {
 		}
 		c, err := s.claim(first.name)
 		if errors.Is(err, ErrGone) {
-			s.release()
+			s.release(first.lane.key)
 			continue
 		}
 		if err != nil {
-			s.release()
-			s.announce([]Item{{Name: first.name, Seq: first.order}})
+			s.announce([]Item{{Name: first.name, Place: Place{first.order, first.lane.key}}})
+			s.release(first.lane.key)
 			return nil, err
 		}
+		c.lane = first.lane.key
 		return c, nil
 	}
 }
@@ -81,10 +83,14 @@ func (s *Spool) claim(name string) (*Claim, error) {
 }
 
 // release says that a claim of ours has ended.
-func (s *Spool) release() {
+func (s *Spool) release(lane string) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.held--
-	s.mu.Unlock()
+	s.index.release(lane)
+	if s.opt.Exclusive {
+		s.stir()
+	}
 }
 
 // Done ends the claim well. It is called when the effect of the file is durable.
@@ -109,17 +115,17 @@ func (c *Claim) Retry(reason string) error {
 	if err := c.s.note(c.Name, func(n *Note) { n.Attempts++; n.Reason = reason; n.At = time.Now() }); err != nil {
 		return err
 	}
-	defer c.s.release()
+	defer c.s.release(c.lane)
 	if err := c.s.move(c.Name, Processing, Pending); err != nil {
 		return err
 	}
-	c.s.announce([]Item{{Name: c.Name}})
+	c.s.announce([]Item{{Name: c.Name, Place: Place{Lane: c.lane}}})
 	return nil
 }
 
 // end moves the file to its last folder, stamped with the time it came there.
 func (c *Claim) end(to State, after func() error) error {
-	defer c.s.release()
+	defer c.s.release(c.lane)
 	// The stamp is what retention goes by. It comes first: a file must not lie
 	// in its last folder with an old stamp, where a sweep would remove it.
 	if err := c.s.files.Touch(c.s.path(Processing, c.Name), time.Now()); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -14,8 +14,8 @@
 //   - At least once: a file is delivered until it is in done or dead. What a
 //     crash left in processing is pending again after [Open]. Consumers
 //     deduplicate by the id inside.
-//   - Ordered: files are claimed in the order of the number [Options.Inspect]
-//     finds in them; files without one follow in the order they were seen.
+//   - Ordered and fair: the files of a lane are claimed in the order of their
+//     numbers, those without one in the order they were seen; lanes take turns.
 //   - Bounded: a full spool refuses with [ErrFull] and loses nothing it has.
 //
 // # Concurrency

@@ -13,8 +13,7 @@ type Item struct {
 	Name string
 	// Data is the whole file.
 	Data []byte
-	// Seq orders the file; 0: behind everything seen so far.
-	Seq uint64
+	Place
 }
 
 // Put writes items in order and returns how many of them, from the first on, are
@@ -111,7 +110,7 @@ func (s *Spool) announce(items []Item) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, it := range items {
-		s.index.add(it.Name, it.Seq)
+		s.index.add(it.Name, it.Lane, it.Seq)
 	}
 	s.stir()
 }

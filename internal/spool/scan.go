@@ -84,14 +84,14 @@ func (s *Spool) Scan() error {
 			delete(gone, name)
 			continue
 		}
-		seq, err := s.inspect(name)
+		place, err := s.inspect(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			s.suspect(name, err)
 		default:
 			delete(s.suspects, name)
-			found = append(found, Item{Name: name, Seq: seq})
+			found = append(found, Item{Name: name, Place: place})
 		}
 	}
 	for name := range s.suspects {
@@ -125,13 +125,13 @@ func (s *Spool) stillThere(items []Item) []Item {
 	return kept
 }
 
-func (s *Spool) inspect(name string) (uint64, error) {
+func (s *Spool) inspect(name string) (Place, error) {
 	if s.opt.Inspect == nil {
-		return 0, nil
+		return Place{}, nil
 	}
 	data, err := s.files.ReadFile(s.path(Pending, name))
 	if err != nil {
-		return 0, err
+		return Place{}, err
 	}
 	return s.opt.Inspect(data)
 }

@@ -37,9 +37,12 @@ type Options struct {
 	// MaxFiles is how many files may wait or be worked on; 0: 100 000.
 	MaxFiles int
 	// Inspect looks into a file that this process did not write: it returns the
-	// number that orders it (0: none), or an error if the file is not one a
-	// consumer can read. nil accepts every file.
-	Inspect func(data []byte) (seq uint64, err error)
+	// place of the file, or an error if the file is not one a consumer can read.
+	// nil accepts every file.
+	Inspect func(data []byte) (Place, error)
+	// Exclusive lets a lane rest while a file of it is claimed: files of a lane
+	// are worked on one after the other.
+	Exclusive bool
 	// KeepDone and KeepDead say what stays of the files at their end; the zero
 	// Retention keeps everything.
 	KeepDone, KeepDead Retention
@@ -50,6 +53,15 @@ type Options struct {
 	Files FileLayer
 	// Logger is told what a keeper should know; nil: nobody is.
 	Logger *slog.Logger
+}
+
+// A Place says where a file stands in the queue.
+type Place struct {
+	// Seq orders the files of a lane; 0: behind everything seen so far.
+	Seq uint64
+	// Lane names the files that keep their order among each other. Lanes take
+	// turns.
+	Lane string
 }
 
 // settle is how long a file that does not parse must stand still before it is
@@ -103,6 +115,7 @@ func Open(dir string, o Options) (*Spool, error) {
 	s := &Spool{
 		dir: dir, opt: o, files: o.Files, log: o.Logger.With("spool", filepath.Base(dir)),
 		wake: make(chan struct{}), suspects: make(map[string]suspect),
+		index: index{exclusive: o.Exclusive},
 	}
 	for _, sub := range []string{string(Pending), string(Processing), string(Done), string(Dead), notesDir} {
 		if err := s.files.MkdirAll(filepath.Join(dir, sub)); err != nil {

@@ -21,11 +21,11 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // inspect reads {"n": …} as the order of a file.
-func inspect(data []byte) (uint64, error) {
+func inspect(data []byte) (Place, error) {
 	var f struct {
 		N uint64 `json:"n"`
 	}
-	return f.N, json.Unmarshal(data, &f)
+	return Place{Seq: f.N}, json.Unmarshal(data, &f)
 }
 
 func open(t *testing.T, dir string, o Options) *Spool {
@@ -38,7 +38,7 @@ func open(t *testing.T, dir string, o Options) *Spool {
 }
 
 func item(n int) Item {
-	return Item{Name: fmt.Sprintf("event_%d.json", n), Data: fmt.Appendf(nil, `{"n":%d}`, n), Seq: uint64(n)}
+	return Item{Name: fmt.Sprintf("event_%d.json", n), Data: fmt.Appendf(nil, `{"n":%d}`, n), Place: Place{Seq: uint64(n)}}
 }
 
 func put(t *testing.T, s *Spool, items ...Item) {
@@ -115,6 +115,36 @@ func TestOrderIsTheNumberInsideNotTheName(t *testing.T) {
 	// The process dies with all three in hand. The next one finds them in order.
 	if got := claimAll(open(t, dir, Options{Inspect: inspect})); !slices.Equal(got, want) {
 		t.Errorf("after the crash claimed %v", got)
+	}
+}
+
+func TestLanesTakeTurnsAndKeepTheirOrder(t *testing.T) {
+	s := open(t, t.TempDir(), Options{Exclusive: true})
+	lane := func(lane string, n int) Item {
+		return Item{Name: fmt.Sprintf("%s%d.json", lane, n), Place: Place{Seq: uint64(n), Lane: lane}}
+	}
+	put(t, s, lane("a", 1), lane("a", 3), lane("a", 2), lane("b", 9), lane("c", 8))
+	a, b, c := next(t, s), next(t, s), next(t, s)
+	if a.Name != "a1.json" || b.Name != "b9.json" || c.Name != "c8.json" {
+		t.Errorf("claimed %s %s %s", a.Name, b.Name, c.Name)
+	}
+	if more, err := s.TryNext(); more != nil || err != nil {
+		t.Fatalf("a lane that is worked on gave %+v, %v", more, err)
+	}
+	put(t, s, lane("b", 10))
+	if err := b.Done(); err != nil {
+		t.Fatal(err)
+	}
+	if got := next(t, s); got.Name != "b10.json" {
+		t.Errorf("claimed %s", got.Name)
+	}
+	for _, want := range []string{"a2.json", "a3.json"} {
+		if err := a.Done(); err != nil {
+			t.Fatal(err)
+		}
+		if a = next(t, s); a.Name != want {
+			t.Errorf("claimed %s, want %s", a.Name, want)
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ func (r *route) put(events []*event, log *slog.Logger) {
 			continue
 		}
 		mine = append(mine, e)
-		items = append(items, spool.Item{Name: e.name, Data: data, Seq: e.envelope.Header.Aurora.Seq})
+		items = append(items, spool.Item{Name: e.name, Data: data, Place: spool.Place{Seq: e.envelope.Header.Aurora.Seq}})
 	}
 	if len(items) == 0 {
 		return
