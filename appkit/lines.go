@@ -3,39 +3,38 @@ package appkit
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"sync"
 )
 
 // maxLine bounds one message on stdin, in bytes.
 const maxLine = 16 << 20
 
 // A lineGuard stands between stdin and the SDK, whose reader ends the whole
-// session at the first byte that is not JSON. It lets through lines that hold
-// a message and answers the others with a JSON-RPC error. It has one reader.
+// session at the first byte that is not JSON, and which drops what it has not
+// answered yet when the input ends. The guard lets through lines that hold a
+// message and answers the others with a JSON-RPC error; it holds the end of the
+// input back until every request has its answer. It has one reader.
 type lineGuard struct {
 	in     *bufio.Reader
-	out    io.Writer
+	out    *answerWriter
 	logger *slog.Logger
-	onEOF  func() // called once, when the input has ended
+	onEOF  func()          // called once, when the input has ended
+	calls  context.Context // when it is done, nobody waits for answers any more
 
 	line []byte // what is left of the line that is being read
 	buf  []byte // the memory of line
 	eof  error
 }
 
-func newLineGuard(in io.Reader, out io.Writer, logger *slog.Logger, onEOF func()) *lineGuard {
-	return &lineGuard{in: bufio.NewReaderSize(in, 64<<10), out: out, logger: logger, onEOF: onEOF}
-}
-
 // Read returns bytes of the next good line, newline included.
 func (g *lineGuard) Read(p []byte) (int, error) {
 	for len(g.line) == 0 {
 		if g.eof != nil {
+			g.out.wait(g.calls)
 			return 0, g.eof
 		}
 		g.next()
@@ -72,9 +71,18 @@ func (g *lineGuard) next() {
 	case len(line) == 0:
 	case !json.Valid(line):
 		g.refuse(-32700, "a line is not valid JSON")
-	case line[0] != '[' && !isMessage(line):
-		g.refuse(-32600, "a line is not a JSON-RPC 2.0 message")
+	case line[0] == '[': // a batch, which MCP 2025-03-26 has; its answer is one line too
+		g.out.expect()
+		g.line = append(line, '\n')
 	default:
+		request, ok := classify(line)
+		if !ok {
+			g.refuse(-32600, "a line is not a JSON-RPC 2.0 message")
+			return
+		}
+		if request {
+			g.out.expect()
+		}
 		g.line = append(line, '\n')
 	}
 }
@@ -84,41 +92,29 @@ func (g *lineGuard) next() {
 func (g *lineGuard) refuse(code int, message string) {
 	g.logger.Warn("skipped a line on stdin", "reason", message)
 	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`+"\n", code, message)
-	if _, err := io.WriteString(g.out, answer); err != nil {
+	if err := g.out.write([]byte(answer)); err != nil {
 		g.logger.Warn("could not answer it", "error", err)
 	}
 }
 
-// isMessage reports whether the SDK can take a line for a message.
-func isMessage(line []byte) bool {
+// classify reports whether the SDK can take a line for a message, and whether
+// it is a request that wants an answer.
+func classify(line []byte) (request, ok bool) {
 	var m struct {
 		Version string          `json:"jsonrpc"`
 		ID      any             `json:"id"`
 		Method  json.RawMessage `json:"method"`
 	}
 	if json.Unmarshal(line, &m) != nil || m.Version != "2.0" {
-		return false
+		return false, false
 	}
 	switch m.ID.(type) {
 	case nil, string, float64:
 	default:
-		return false
+		return false, false
 	}
 	if m.Method == nil {
-		return m.ID != nil // a response
+		return false, m.ID != nil // a response
 	}
-	return m.Method[0] == '"'
-}
-
-// A lockedWriter lets the guard and the SDK share stdout, one message at a
-// time.
-type lockedWriter struct {
-	mu sync.Mutex // guards w
-	w  io.Writer
-}
-
-func (l *lockedWriter) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(p)
+	return m.ID != nil, m.Method[0] == '"'
 }

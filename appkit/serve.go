@@ -1,6 +1,7 @@
 package appkit
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -8,9 +9,11 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -67,13 +70,15 @@ func (p Process) Serve(ctx context.Context, app *App) error {
 		return fmt.Errorf("app %s: %w", app.Package, err)
 	}
 	inputEnded := make(chan struct{})
-	out := &lockedWriter{w: stdout}
-	in := newLineGuard(stdin, out, logger, func() { close(inputEnded) })
-
+	out := &answerWriter{w: stdout}
+	in := &lineGuard{
+		in: bufio.NewReaderSize(stdin, 64<<10), out: out, logger: logger,
+		onEOF: func() { close(inputEnded) }, calls: calls,
+	}
 	served := make(chan error, 1)
 	go func() {
 		served <- server.Run(ctx, &mcp.IOTransport{
-			Reader: io.NopCloser(in), Writer: keepOpen{out}, MaxLineLength: -1, // the guard bounds lines
+			Reader: io.NopCloser(in), Writer: out, MaxLineLength: -1, // the guard bounds lines
 		})
 	}()
 	select {
@@ -102,6 +107,7 @@ func (app *App) server(calls context.Context, logger *slog.Logger) (*mcp.Server,
 			// the SDK would declare logging and listChanged.
 			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 		})
+	server.AddReceivingMiddleware(refuseUndeclared)
 	var faults []error
 	names := make(map[string]bool)
 	for i := range app.Tools {
@@ -130,7 +136,14 @@ func (app *App) server(calls context.Context, logger *slog.Logger) (*mcp.Server,
 	return server, errors.Join(faults...)
 }
 
-// keepOpen is a writer whose Close does nothing: the stream is not ours.
-type keepOpen struct{ io.Writer }
-
-func (keepOpen) Close() error { return nil }
+// refuseUndeclared answers "method not found" for the features the app does not
+// declare. Left to itself the SDK answers with empty lists.
+func refuseUndeclared(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		switch feature, _, _ := strings.Cut(method, "/"); feature {
+		case "resources", "prompts", "completion", "logging":
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: " + method}
+		}
+		return next(ctx, method, req)
+	}
+}

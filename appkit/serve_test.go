@@ -173,6 +173,22 @@ func TestUnknownToolIsInvalidParams(t *testing.T) {
 	}
 }
 
+func TestFeaturesThatAreNotDeclaredAreNotFound(t *testing.T) {
+	p := serve(t, greeter())
+	p.handshake("2025-11-25")
+	for _, method := range []string{
+		"resources/list", "resources/templates/list", "resources/read", "resources/subscribe",
+		"prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "vendor/anything",
+	} {
+		if a := p.request(method, `{}`); a.Error == nil || a.Error.Code != -32601 {
+			t.Errorf("%s: got %s %+v, want error -32601", method, a.Result, a.Error)
+		}
+	}
+	if a := p.request("ping", `{}`); a.Error != nil {
+		t.Errorf("ping: %+v", a.Error)
+	}
+}
+
 func TestFaultsOfTheAppStayInItsLog(t *testing.T) {
 	broken := appkit.NewTool(appkit.ToolInfo{Name: "break"}, func(_ context.Context, in struct {
 		How string `json:"how"`
@@ -287,6 +303,38 @@ func TestEndOfInputLetsRunningCallsAnswer(t *testing.T) {
 	}
 	if err := <-p.done; err != nil {
 		t.Errorf("serving ended with %v, want nil", err)
+	}
+}
+
+func TestRequestsFromAFileAreAllAnswered(t *testing.T) {
+	var in strings.Builder
+	in.WriteString(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"f","version":"1"}}}` + "\n")
+	in.WriteString(`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n")
+	for i := 1; i <= 20; i++ {
+		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":"n\"%d","method":"tools/call","params":{"name":"org.example.greeter.greet","arguments":{"name":"Ann"}}}`+"\n", i)
+	}
+	in.WriteString(`{"jsonrpc":"2.0","id":21,"method":"no/such"}`) // without a newline
+	var out strings.Builder
+	if err := (appkit.Process{Stdin: strings.NewReader(in.String()), Stdout: &out, Stderr: io.Discard}).Serve(t.Context(), greeter()); err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(out.String(), "\n"); lines != 22 || strings.Count(out.String(), "hello") != 40 {
+		t.Errorf("got %d lines, want 22:\n%s", lines, out.String())
+	}
+}
+
+func TestBatchOfAnOldClientIsAnsweredAsOne(t *testing.T) {
+	p := serve(t, greeter())
+	p.handshake("2025-03-26")
+	p.send(`[{"jsonrpc":"2.0","id":"a","method":"ping"},{"jsonrpc":"2.0","id":"b","method":"tools/list"}]`)
+	p.out.Scan()
+	var batch []answer
+	if err := json.Unmarshal(p.out.Bytes(), &batch); err != nil || len(batch) != 2 {
+		t.Errorf("got %s", p.out.Text())
+	}
+	p.in.Close()
+	if err := <-p.done; err != nil {
+		t.Error(err)
 	}
 }
 

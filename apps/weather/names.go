@@ -55,10 +55,14 @@ var kinds = []kind{
 	" municipality", " prefecture", " province", " district", " county", " city", " sheng", " xian", " shi", " qu",
 }
 
+// japaneseKinds end names in Japan: 東京都, 京都府. In Chinese names they do not
+// mark a border, as in 花都区.
+var japaneseKinds = []kind{"都", "府", "県"}
+
 // stem cuts the administrative word off a folded name, if a name of at least
 // two characters is left: 嵊泗县 is 嵊泗, but 泗县 is 泗县.
 func stem(name string) (string, kind) {
-	for _, k := range kinds {
+	for _, k := range append(kinds[:len(kinds):len(kinds)], japaneseKinds...) {
 		if rest, ok := strings.CutSuffix(name, string(k)); ok {
 			if runes(rest) < 2 {
 				break // nor a shorter word: 某地区 is not 某地 with 区

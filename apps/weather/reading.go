@@ -10,7 +10,8 @@ import (
 type reading struct {
 	name   string
 	within []string // the larger first; all must hold the place
-	// guess says that the words were split where nothing in them said so.
+	// guess says that the words were split or turned round where nothing in
+	// them said so.
 	guess bool
 }
 
@@ -49,7 +50,7 @@ func readings(text string) []reading {
 // blanks too: 江苏 南京 is two names, New York one.
 func split(text string) []string {
 	groups := strings.FieldsFunc(text, func(r rune) bool {
-		return strings.ContainsRune(",，、;；/|()（）[]【】·•:：", r)
+		return strings.ContainsRune(",，、;；/|()（）[]【】·・•:：", r)
 	})
 	var parts []string
 	for _, group := range groups {
@@ -103,7 +104,9 @@ func largeFirst(parts []string) []reading {
 	if len(parts) > 1 { // 南京 江苏 is understood too
 		turned := slices.Clone(areas)
 		slices.Reverse(turned)
-		ways = append(ways, chain(turned))
+		way := chain(turned)
+		way.guess = true
+		ways = append(ways, way)
 	}
 	if !sure { // 四川北路 need not be in 四川
 		ways = append(ways, chain(slices.Clone(parts)))

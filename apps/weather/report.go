@@ -86,9 +86,9 @@ func (p Place) describe(lang Language) string {
 		return p.Name
 	}
 	if lang == Chinese {
-		separator := ""
-		if !isEastAsian(strings.Join(around, "")) || slices.ContainsFunc(around, func(a string) bool { return !isEastAsian(a) }) {
-			separator = "，"
+		separator := "，"
+		if p.CountryCode == "CN" {
+			separator = "" // as in an address
 		}
 		return p.Name + "（" + strings.Join(around, separator) + "）"
 	}

@@ -47,6 +47,7 @@ type misfitted struct {
 type resolver struct {
 	*finder
 	searches int
+	langs    []string // asked in, whatever the name is written in; usually nil
 }
 
 // A resolution is the place that was found. instead is the name that was not
@@ -80,6 +81,17 @@ func (f *finder) resolve(ctx context.Context, city string) (resolution, error) {
 			misfit = &misfitted{way, found.elsewhere}
 		}
 		similar = merge(similar, found.similar)
+	}
+	if isHan(city) && misfit == nil && len(similar) == 0 {
+		r.langs = otherHan
+		found, err := r.find(ctx, ways[0])
+		if err != nil {
+			return resolution{}, err
+		}
+		if found.place != nil {
+			return resolution{place: found.place}, nil
+		}
+		r.langs = nil
 	}
 	for _, way := range ways {
 		around, err := r.around(ctx, way)
@@ -146,7 +158,7 @@ func (r *resolver) named(ctx context.Context, name string, wide bool) (named, si
 	}
 	var all []*place
 	ask := func(names, langs []string) error {
-		if r.searches += len(names); len(names) == 0 || r.searches > maxSearches {
+		if r.searches += len(names); len(names) == 0 || runes(name) < 2 || r.searches > maxSearches {
 			return nil
 		}
 		more, err := r.searchAll(ctx, names, langs, count)
@@ -154,7 +166,10 @@ func (r *resolver) named(ctx context.Context, name string, wide bool) (named, si
 		named, similar = sift(all, name)
 		return err
 	}
-	langs := r.languagesFor(name)
+	langs := r.langs
+	if langs == nil {
+		langs = r.languagesFor(name)
+	}
 	first, second := spellings(name)
 	if err := ask(first, langs); err != nil {
 		return nil, nil, err
@@ -164,11 +179,6 @@ func (r *resolver) named(ctx context.Context, name string, wide bool) (named, si
 	}
 	if err := ask(second, langs); err != nil {
 		return nil, nil, err
-	}
-	if len(all) == 0 && isHan(name) { // 東京, 臺北
-		if err := ask([]string{name}, []string{"ja", "zh-TW"}); err != nil {
-			return nil, nil, err
-		}
 	}
 	return named, similar, nil
 }
@@ -243,7 +253,7 @@ func (r *resolver) around(ctx context.Context, way reading) (*place, error) {
 		return nil, nil
 	}
 	area := way.within[last]
-	if _, _, isProvince := provinceNamed(area); isProvince {
+	if p, _, isProvince := provinceNamed(area); isProvince && !p.city {
 		return nil, nil
 	}
 	if _, k := stem(fold(way.name)); way.guess && !k.belowCity() {

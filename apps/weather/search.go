@@ -149,3 +149,7 @@ func (f *finder) languagesFor(name string) []string {
 	}
 	return []string{written, string(f.lang)}
 }
+
+// otherHan are languages to ask in for Chinese characters that the Chinese of
+// the gazetteer, which is simplified, does not know: 東京, 臺北.
+var otherHan = []string{"ja", "zh-TW"}
