@@ -143,7 +143,7 @@ func (s *stage) up(keepGoing bool, only ...string) error {
 	if len(only) > 0 && len(apps) != len(only) {
 		return fmt.Errorf("of %q only %d are apps", only, len(apps))
 	}
-	logger := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	logger := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	s.host = host.New(host.Options{
 		Apps:    apps,
 		Faults:  faults,
@@ -206,6 +206,10 @@ func (s *stage) clear() {
 
 // explain shows what there is to see when a step has failed.
 func (s *stage) explain() {
+	if s.last != nil {
+		r := s.last.result
+		s.t.Logf("the last call: %s of %s after %v: %.300s %v", r.Outcome, r.Tool, r.Duration.Round(time.Millisecond), r.Raw, r.Err)
+	}
 	if s.host != nil {
 		for _, st := range s.host.Status() {
 			s.t.Logf("app %s: %s since %s: %s\n\texit %v, noise %d, warnings %q\n\tstderr %q",

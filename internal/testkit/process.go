@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -250,5 +251,7 @@ func exitEvent(code int) Event { return Event{Kind: "exit", Text: strconv.Itoa(c
 
 func (p *process) exit(code int) {
 	p.record(exitEvent(code))
-	os.Exit(code)
+	// Not os.Exit, which in a binary with the race detector lingers for a
+	// second: a script that says exit is about a server that is gone.
+	syscall.Exit(code)
 }

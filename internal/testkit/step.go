@@ -335,12 +335,14 @@ func stderrStep(args string) (func(*turn) error, error) {
 		n, err := parseSize(size)
 		return func(t *turn) error {
 			const form = "log line %09d: nothing to see here, the server is only talkative today\n"
-			for i := 0; i < n && t.ended() == nil; {
-				k, err := fmt.Fprintf(t.server.errOut, form, i)
-				if err != nil {
+			var lines []byte
+			for written := 0; written < n && t.ended() == nil; written += len(lines) {
+				for lines = lines[:0]; len(lines) < 4<<10 && written+len(lines) < n; {
+					lines = fmt.Appendf(lines, form, written+len(lines))
+				}
+				if _, err := t.server.errOut.Write(lines); err != nil {
 					break // nobody listens any more
 				}
-				i += k
 			}
 			return t.ended()
 		}, err
