@@ -196,10 +196,7 @@ func (at *attempt) failure(ctx context.Context, link *Link, err error, limit tim
 	stage := *at.stage.Load()
 	timedOut := errors.Is(context.Cause(ctx), context.DeadlineExceeded) || timeout(err)
 	f := &failure{}
-	switch {
-	case timedOut:
-		f.exit = link.exit(0)
-	case closedBy(err), errors.Is(context.Cause(ctx), errProcessEnded):
+	if !timedOut && (closedBy(err) || broken(err) || errors.Is(context.Cause(ctx), errProcessEnded)) {
 		f.exit = link.exit(exitTime)
 	}
 	var version *mcp.VersionError
