@@ -15,7 +15,7 @@ func (p *program) appCommand() *cobra.Command {
 		Use:   "app",
 		Short: "Serve a bundled app",
 		Example: `  aurora app run weather
-  echo '{"jsonrpc":"2.0","id":1,"method":"ping"}' | aurora app run weather`,
+  claude mcp add weather -- aurora app run weather`,
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return usagef("%s needs a command: run", cmd.CommandPath())

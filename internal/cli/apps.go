@@ -54,7 +54,7 @@ func (p *program) listApps(ctx context.Context, h control.House, keys []string) 
 	if err := p.out.document(some); err != nil {
 		return err
 	}
-	return p.reportMissing(some)
+	return status(exitOfApps(some))
 }
 
 // pickApps returns the apps with the given keys or packages; all without any.
@@ -144,19 +144,25 @@ func since(t time.Time) string {
 }
 
 // reportMissing says on stderr which apps are not available, or not yet, and
-// returns exit 7 if any is missing.
+// returns exit 7 if any is missing. It is for lists that do not show it.
 func (p *program) reportMissing(some []control.App) error {
-	code := exitOK
 	for _, a := range some {
 		switch {
 		case a.Missing():
 			p.out.note("aurora: app %s is %s: %s", visible(a.Key), a.State, oneLine(a.Reason))
-			code = exitUnavailable
 		case a.State == control.StateStarting:
 			p.out.note("aurora: app %s is still starting", visible(a.Key))
 		}
 	}
-	return status(code)
+	return status(exitOfApps(some))
+}
+
+// exitOfApps returns exit code 7 if any app is missing.
+func exitOfApps(some []control.App) int {
+	if slices.ContainsFunc(some, func(a control.App) bool { return a.Missing() }) {
+		return exitUnavailable
+	}
+	return exitOK
 }
 
 func (p *program) appActionCommand(action control.Action, short string) *cobra.Command {
@@ -189,5 +195,5 @@ func (p *program) actOnApps(ctx context.Context, h control.House, action control
 	if err := p.out.document(after); err != nil {
 		return err
 	}
-	return p.reportMissing(after)
+	return status(exitOfApps(after))
 }

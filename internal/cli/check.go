@@ -6,6 +6,7 @@ import (
 	"github.com/aurorabot/aurora/internal/call"
 	"github.com/aurorabot/aurora/internal/config"
 	"github.com/aurorabot/aurora/internal/control"
+	"github.com/aurorabot/aurora/internal/daemon"
 )
 
 // A checkReport is what `aurora check --json` prints.
@@ -42,11 +43,7 @@ func (p *program) loadConfig() (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := config.Load(config.Options{Home: dir, Env: p.env, Bundled: bundled()})
-	if err != nil {
-		return nil, control.Errorf(call.ConfigInvalid, "%v", err)
-	}
-	return c, nil
+	return daemon.Load(p.daemonOptions(dir, nil))
 }
 
 func (p *program) check(c *config.Config) error {

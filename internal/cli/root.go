@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/aurorabot/aurora/internal/names"
 )
 
 const rootHelp = `Aurora joins an AI bot to the world through the Model Context Protocol.
@@ -71,7 +73,13 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	near := cmd.SuggestionsFor(args[0])
+	var known []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			known = append(known, c.Name())
+		}
+	}
+	near := names.Near(args[0], known, 3)
 	if len(near) == 0 {
 		return usagef("unknown command %q", args[0])
 	}

@@ -86,18 +86,15 @@ func (p *program) appKeys() []string {
 		}
 		return keys
 	}
-	home, err := p.home()
+	c, err := p.loadConfig()
 	if err != nil {
 		return nil
 	}
-	if c, err := config.Load(config.Options{Home: home, Env: p.env, Bundled: bundled()}); err == nil {
-		var keys []string
-		for _, a := range c.Apps {
-			keys = append(keys, a.Key)
-		}
-		return keys
+	var keys []string
+	for _, a := range c.Apps {
+		keys = append(keys, a.Key)
 	}
-	return nil
+	return keys
 }
 
 func (p *program) toolNames() []string {

@@ -27,7 +27,7 @@ func (h *fakeHouse) Version(context.Context) (control.Version, error) {
 }
 
 func (h *fakeHouse) Apps(context.Context) ([]control.App, error) {
-	demo := control.App{Key: "demo", Package: "demo", State: control.StateReady, Tools: 4}
+	demo := control.App{Key: "demo", Package: "demo", State: control.StateReady, Tools: 5}
 	if h.stopped.Load() {
 		demo.State = control.StateStopped
 	}
@@ -99,6 +99,8 @@ func (h *fakeHouse) Call(ctx context.Context, r control.CallRequest, progress fu
 		return end(call.ProtocolError, call.ArgumentsInvalid, "not k=v")
 	case h.stopped.Load():
 		return end(call.Unavailable, call.AppUnavailable, "stopped")
+	case r.Name == "demo.off":
+		return end(call.Denied, call.PolicyDenied, "switched off")
 	case r.Name == "demo.exact":
 		return ok(controltest.Exact)
 	case r.Name == "demo.echo":

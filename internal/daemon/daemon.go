@@ -102,9 +102,8 @@ func Open(ctx context.Context, o Options) (d *Daemon, err error) {
 	if err = control.Clean(home.RunDir()); err != nil {
 		return d, fmt.Errorf("removing an old control endpoint: %w", err)
 	}
-	d.conf, err = config.Load(config.Options{Home: home.Dir, Env: o.Env, Bundled: o.Bundled, Self: o.Self, LookPath: proc.LookPath})
-	if err != nil {
-		return d, control.Errorf(call.ConfigInvalid, "%v", err)
+	if d.conf, err = Load(o); err != nil {
+		return d, err
 	}
 	apps := needed(d.conf.Apps, o.Names)
 	faults, err := preflight(d.conf, apps, o.KeepGoing || d.conf.Settings.Startup.KeepGoing)
@@ -120,6 +119,17 @@ func Open(ctx context.Context, o Options) (d *Daemon, err error) {
 	}
 	d.host.Start(ctx)
 	return d, nil
+}
+
+// Load reads the configuration of a home as [Open] would. It starts and writes
+// nothing. The error is CONFIG_INVALID if there is no such home; everything
+// else that is wrong is in [config.Config.Problems].
+func Load(o Options) (*config.Config, error) {
+	c, err := config.Load(config.Options{Home: o.Home, Env: o.Env, Bundled: o.Bundled, Self: o.Self, LookPath: proc.LookPath})
+	if err != nil {
+		return nil, control.Errorf(call.ConfigInvalid, "%v", err)
+	}
+	return c, nil
 }
 
 // openHome finds the home and makes what every run writes into.

@@ -86,7 +86,7 @@ func terminalHandler(t Terminal, format string, level slog.Level, r *redact.Reda
 	if format == "json" {
 		return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l})
 	}
-	return tint.NewHandler(w, &tint.Options{Level: l, NoColor: !t.Color, TimeFormat: time.TimeOnly})
+	return tint.NewTextHandler(w, &tint.Options{Level: l, NoColor: !t.Color, TimeFormat: time.TimeOnly})
 }
 
 // atLeast is the higher of two levels.

@@ -3,8 +3,8 @@
 //
 // The house under test has two apps. `demo` (package demo) is ready with the
 // tools echo (its structuredContent is the arguments), fail (isError), exact
-// (the result [Exact]) and slow (two progress notifications, then nothing until
-// it is cancelled), the resource demo://note, the template demo://note/{name},
+// (the result [Exact]), off (switched off in the configuration) and slow (two
+// progress notifications, then nothing until it is cancelled), the resource demo://note, the template demo://note/{name},
 // and the prompt greet with the required argument who. `gone` is unavailable.
 package controltest
 
@@ -44,7 +44,7 @@ func Run(t *testing.T, house control.House, cancelled func() int) {
 		if err != nil || len(apps) != 2 {
 			t.Fatalf("Apps() = %+v, %v", apps, err)
 		}
-		if a := apps[0]; a.Key != "demo" || a.State != control.StateReady || a.Tools != 4 {
+		if a := apps[0]; a.Key != "demo" || a.State != control.StateReady || a.Tools != 5 {
 			t.Errorf("demo is %+v", a)
 		}
 		if a := apps[1]; a.Key != "gone" || !a.Missing() || a.Reason == "" {
@@ -140,6 +140,11 @@ func Run(t *testing.T, house control.House, cancelled func() int) {
 		}
 		r = house.Call(ctx, control.CallRequest{Name: "demo.echo", Args: json.RawMessage(`{"days":"many"}`)}, nil)
 		wantReply(t, r, call.ProtocolError, call.ArgumentsInvalid)
+	})
+
+	t.Run("a tool that is switched off is denied", func(t *testing.T) {
+		r := house.Call(ctx, control.CallRequest{Name: "demo.off"}, nil)
+		wantReply(t, r, call.Denied, call.PolicyDenied)
 	})
 
 	t.Run("progress comes before the end, and giving up cancels upstream", func(t *testing.T) {

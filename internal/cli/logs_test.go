@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestTailGoesOnInANewFile(t *testing.T) {
+	// Given a log whose last lines were read,
+	path := filepath.Join(t.TempDir(), "a.log")
+	add := func(text string) {
+		t.Helper()
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := f.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("1\n2\n3\nhal")
+	tl := &tail{path: path}
+	defer tl.close()
+	if got, err := tl.last(2); err != nil || !slices.Equal(got, []string{"2", "3"}) {
+		t.Fatalf("last: %q, %v", got, err)
+	}
+	more := func(want ...string) {
+		t.Helper()
+		if got, err := tl.more(); err != nil || !slices.Equal(got, want) {
+			t.Errorf("more: %q, %v; want %q", got, err, want)
+		}
+	}
+	more()
+	// when it goes on, then whole lines come,
+	add("f\nnext\n")
+	more("half", "next")
+	// and when it is replaced, both the last of the old and the first of the new.
+	add("last of old\n")
+	if err := os.Rename(path, path+".1"); err != nil {
+		t.Fatal(err)
+	}
+	add("first of new\n")
+	more("last of old", "first of new")
+	// Gone for a moment is no error.
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	more()
+	add("back\n")
+	more("back")
+}

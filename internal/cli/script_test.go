@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.uber.org/goleak"
+
+	"github.com/aurorabot/aurora/internal/testkit"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(leakChecked{m}, map[string]func(){
+		"aurora": func() { os.Exit(Main()) },
+		"peer":   testkit.Main, // a scripted MCP server: peer FILE
+	})
+}
+
+// leakChecked is a test run that also fails when a goroutine is left.
+type leakChecked struct{ m *testing.M }
+
+func (l leakChecked) Run() int {
+	code := l.m.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// TestScripts runs the commands as people do, each script with a home of its
+// own. Beside the commands of testscript there are
+//
+//	exits CODE PROGRAM…    run a program that must exit with this code
+//	schema NAME            stdout is one JSON document that fits docs/schemas/NAME.json
+//	schema-lines NAME      each line of stdout is one
+//	up [FLAG…]             run `aurora up` and wait until it says that it is up
+//	down                   interrupt it and wait for its end, which must be orderly;
+//	                       up.stdout and up.stderr hold what it printed
+//	crash                  kill -9 it
+//	await FILE PATTERN     wait until a file has a line like this
+//
+// and $PEERS, a folder with the scripted servers of testdata/peers.
+func TestScripts(t *testing.T) {
+	schemas := compileSchemas(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               setUp,
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits,
+			"schema": func(ts *testscript.TestScript, neg bool, args []string) {
+				fits(ts, schemas, args[0], ts.ReadFile("stdout"))
+			},
+			"schema-lines": func(ts *testscript.TestScript, neg bool, args []string) {
+				for line := range strings.Lines(ts.ReadFile("stdout")) {
+					fits(ts, schemas, args[0], line)
+				}
+			},
+			"up":    up,
+			"down":  down,
+			"crash": crash,
+			"await": await,
+		},
+	})
+}
+
+func setUp(env *testscript.Env) error {
+	peers := filepath.Join(env.WorkDir, ".peers")
+	env.Setenv("PEERS", peers)
+	env.Setenv("LANG", "C.UTF-8")
+	env.Values[daemonKey{}] = new(upProcess)
+	if err := os.CopyFS(peers, os.DirFS("testdata/peers")); err != nil {
+		return err
+	}
+	demo, err := os.ReadFile("../control/controltest/demo.mcp")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(peers, "demo.mcp"), demo, 0o600)
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM [ARG…]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	code := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+// compileSchemas compiles the schemas of documents that commands print.
+func compileSchemas(t *testing.T) map[string]*jsonschema.Schema {
+	t.Helper()
+	files, err := filepath.Glob("../../docs/schemas/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no schemas: %v", err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	all := make(map[string]*jsonschema.Schema)
+	for _, file := range files {
+		if strings.HasPrefix(filepath.Base(file), "amp-") {
+			continue // of event files; package amp tests it
+		}
+		s, err := c.Compile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[strings.TrimSuffix(filepath.Base(file), ".json")] = s
+	}
+	return all
+}
+
+func fits(ts *testscript.TestScript, schemas map[string]*jsonschema.Schema, name, text string) {
+	s := schemas[name]
+	if s == nil {
+		ts.Fatalf("there is no schema %q", name)
+	}
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		ts.Fatalf("stdout is no JSON: %v", err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		ts.Fatalf("stdout is more than one JSON document")
+	}
+	if err := s.Validate(v); err != nil {
+		ts.Fatalf("stdout does not fit docs/schemas/%s.json: %v", name, err)
+	}
+}
+
+type daemonKey struct{}
+
+// An upProcess is `aurora up` in the background of a script.
+type upProcess struct {
+	cmd    *exec.Cmd
+	stderr bytes.Buffer
+	stdout bytes.Buffer  // filled by the reader; read after read is closed
+	read   chan struct{} // closed when stdout has ended
+}
+
+var isUp = regexp.MustCompile(`aurora is up|"pid":`)
+
+func up(ts *testscript.TestScript, neg bool, args []string) {
+	p := ts.Value(daemonKey{}).(*upProcess)
+	*p = upProcess{read: make(chan struct{})}
+	bin, err := exec.LookPath("aurora")
+	ts.Check(err)
+	p.cmd = exec.Command(bin, append([]string{"up"}, args...)...)
+	p.cmd.Dir = ts.MkAbs(".")
+	for _, key := range []string{"PATH", "HOME", "TMPDIR", "PEERS", "LANG", "AURORA_HOME"} {
+		p.cmd.Env = append(p.cmd.Env, key+"="+ts.Getenv(key))
+	}
+	p.cmd.Stderr = &p.stderr
+	stdout, err := p.cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(p.cmd.Start())
+	ready := make(chan struct{})
+	go func() {
+		defer close(p.read)
+		told := false
+		r := bufio.NewReader(stdout)
+		for {
+			line, err := r.ReadString('\n')
+			p.stdout.WriteString(line)
+			if !told && isUp.MatchString(line) {
+				told = true
+				close(ready)
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	ts.Defer(func() {
+		if p.cmd.ProcessState == nil {
+			p.cmd.Process.Kill()
+			<-p.read
+			p.cmd.Wait()
+		}
+	})
+	select {
+	case <-ready:
+	case <-p.read:
+		p.cmd.Wait()
+		ts.Fatalf("aurora up ended: %s%s", p.stdout.String(), p.stderr.String())
+	}
+}
+
+func down(ts *testscript.TestScript, neg bool, args []string) {
+	p := ts.Value(daemonKey{}).(*upProcess)
+	ts.Check(p.cmd.Process.Signal(os.Interrupt))
+	<-p.read
+	err := p.cmd.Wait()
+	ts.Check(os.WriteFile(ts.MkAbs("up.stdout"), p.stdout.Bytes(), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs("up.stderr"), p.stderr.Bytes(), 0o600))
+	if err != nil {
+		ts.Fatalf("aurora up: %v\n%s", err, p.stderr.String())
+	}
+}
+
+func crash(ts *testscript.TestScript, neg bool, args []string) {
+	p := ts.Value(daemonKey{}).(*upProcess)
+	ts.Check(p.cmd.Process.Kill())
+	<-p.read
+	p.cmd.Wait()
+}
+
+// await looks again and again, since a file of another process does not ring.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: await FILE PATTERN")
+	}
+	re, err := regexp.Compile(`(?m)` + args[1])
+	ts.Check(err)
+	limit := time.After(time.Minute)
+	for {
+		b, err := os.ReadFile(ts.MkAbs(args[0]))
+		if err == nil && re.Match(b) {
+			return
+		}
+		select {
+		case <-time.After(2 * time.Millisecond):
+		case <-limit:
+			ts.Fatalf("%s never had a line like %s:\n%s", args[0], args[1], b)
+		}
+	}
+}
