@@ -134,7 +134,7 @@ func (l *lines) release() {
 // skip reads to the end of a line that is too long. It keeps the head and the
 // tail of it, and what follows the line.
 func (l *lines) skip() *longLine {
-	long := &longLine{head: bytes.Clone(l.buf[l.start:min(l.end, l.start+headSize)])}
+	long := &longLine{}
 	for {
 		chunk := l.buf[l.start:l.end]
 		k := bytes.IndexByte(chunk, '\n')
@@ -142,6 +142,7 @@ func (l *lines) skip() *longLine {
 			chunk = chunk[:k]
 		}
 		long.size += int64(len(chunk))
+		long.head = append(long.head, chunk[:min(len(chunk), headSize-len(long.head))]...)
 		if len(chunk) >= tailSize {
 			long.tail = long.tail[:0]
 		} else if over := len(long.tail) + len(chunk) - tailSize; over > 0 {
