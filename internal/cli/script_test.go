@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -48,10 +48,13 @@ func (l leakChecked) Run() int {
 //	exits CODE PROGRAM…    run a program that must exit with this code
 //	schema NAME            stdout is one JSON document that fits docs/schemas/NAME.json
 //	schema-lines NAME      each line of stdout is one
-//	up [FLAG…]             run `aurora up` and wait until it says that it is up
-//	down                   interrupt it and wait for its end, which must be orderly;
-//	                       up.stdout and up.stderr hold what it printed
-//	crash                  kill -9 it
+//	up [FLAG…]             run `aurora up` and wait until it says that it is up;
+//	                       up.stdout and up.stderr hold what it prints
+//	signal NAME            send it INT, TERM, HUP or KILL
+//	ended CODE             wait for its end, which must be with this exit code (-1:
+//	                       by a signal)
+//	down                   signal INT, and it has ended with 0
+//	gone RECORD            no process of this record of a peer is alive
 //	await FILE PATTERN     wait until a file has a line like this
 //
 // and $PEERS, a folder with the scripted servers of testdata/peers.
@@ -72,9 +75,14 @@ func TestScripts(t *testing.T) {
 					fits(ts, schemas, args[0], line)
 				}
 			},
-			"up":    up,
-			"down":  down,
-			"crash": crash,
+			"up":     up,
+			"signal": sendSignal,
+			"ended":  ended,
+			"down": func(ts *testscript.TestScript, neg bool, args []string) {
+				sendSignal(ts, neg, []string{"INT"})
+				ended(ts, neg, []string{"0"})
+			},
+			"gone":  gone,
 			"await": await,
 		},
 	})
@@ -84,7 +92,7 @@ func setUp(env *testscript.Env) error {
 	peers := filepath.Join(env.WorkDir, ".peers")
 	env.Setenv("PEERS", peers)
 	env.Setenv("LANG", "C.UTF-8")
-	env.Values[daemonKey{}] = new(upProcess)
+	env.Values[upKey{}] = new(upProcess)
 	if err := os.CopyFS(peers, os.DirFS("testdata/peers")); err != nil {
 		return err
 	}
@@ -155,81 +163,90 @@ func fits(ts *testscript.TestScript, schemas map[string]*jsonschema.Schema, name
 	}
 }
 
-type daemonKey struct{}
+type upKey struct{}
 
 // An upProcess is `aurora up` in the background of a script.
 type upProcess struct {
-	cmd    *exec.Cmd
-	stderr bytes.Buffer
-	stdout bytes.Buffer  // filled by the reader; read after read is closed
-	read   chan struct{} // closed when stdout has ended
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when it has ended
 }
 
 var isUp = regexp.MustCompile(`aurora is up|"pid":`)
 
 func up(ts *testscript.TestScript, neg bool, args []string) {
-	p := ts.Value(daemonKey{}).(*upProcess)
-	*p = upProcess{read: make(chan struct{})}
 	bin, err := exec.LookPath("aurora")
 	ts.Check(err)
-	p.cmd = exec.Command(bin, append([]string{"up"}, args...)...)
-	p.cmd.Dir = ts.MkAbs(".")
+	cmd := exec.Command(bin, append([]string{"up"}, args...)...)
+	cmd.Dir = ts.MkAbs(".")
 	for _, key := range []string{"PATH", "HOME", "TMPDIR", "PEERS", "LANG", "AURORA_HOME"} {
-		p.cmd.Env = append(p.cmd.Env, key+"="+ts.Getenv(key))
+		cmd.Env = append(cmd.Env, key+"="+ts.Getenv(key))
 	}
-	p.cmd.Stderr = &p.stderr
-	stdout, err := p.cmd.StdoutPipe()
+	stdout, err := cmd.StdoutPipe()
 	ts.Check(err)
-	ts.Check(p.cmd.Start())
+	copied, err := os.Create(ts.MkAbs("up.stdout"))
+	ts.Check(err)
+	stderr, err := os.Create(ts.MkAbs("up.stderr"))
+	ts.Check(err)
+	cmd.Stderr = stderr
+	ts.Check(cmd.Start())
+	p := ts.Value(upKey{}).(*upProcess)
+	*p = upProcess{cmd: cmd, ended: make(chan struct{})}
 	ready := make(chan struct{})
 	go func() {
-		defer close(p.read)
-		told := false
+		defer close(p.ended)
 		r := bufio.NewReader(stdout)
+		told := false
 		for {
 			line, err := r.ReadString('\n')
-			p.stdout.WriteString(line)
+			copied.WriteString(line)
 			if !told && isUp.MatchString(line) {
 				told = true
 				close(ready)
 			}
 			if err != nil {
-				return
+				break
 			}
 		}
+		cmd.Wait()
+		copied.Close()
+		stderr.Close()
 	}()
 	ts.Defer(func() {
-		if p.cmd.ProcessState == nil {
-			p.cmd.Process.Kill()
-			<-p.read
-			p.cmd.Wait()
-		}
+		cmd.Process.Kill() // in vain when it has ended
+		<-p.ended
 	})
 	select {
 	case <-ready:
-	case <-p.read:
-		p.cmd.Wait()
-		ts.Fatalf("aurora up ended: %s%s", p.stdout.String(), p.stderr.String())
+	case <-p.ended:
+		ts.Fatalf("aurora up ended: %s%s", ts.ReadFile("up.stdout"), ts.ReadFile("up.stderr"))
 	}
 }
 
-func down(ts *testscript.TestScript, neg bool, args []string) {
-	p := ts.Value(daemonKey{}).(*upProcess)
-	ts.Check(p.cmd.Process.Signal(os.Interrupt))
-	<-p.read
-	err := p.cmd.Wait()
-	ts.Check(os.WriteFile(ts.MkAbs("up.stdout"), p.stdout.Bytes(), 0o600))
-	ts.Check(os.WriteFile(ts.MkAbs("up.stderr"), p.stderr.Bytes(), 0o600))
-	if err != nil {
-		ts.Fatalf("aurora up: %v\n%s", err, p.stderr.String())
+func sendSignal(ts *testscript.TestScript, neg bool, args []string) {
+	sig := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": os.Kill}[args[0]]
+	ts.Check(ts.Value(upKey{}).(*upProcess).cmd.Process.Signal(sig))
+}
+
+func ended(ts *testscript.TestScript, neg bool, args []string) {
+	p := ts.Value(upKey{}).(*upProcess)
+	<-p.ended
+	if code := strconv.Itoa(p.cmd.ProcessState.ExitCode()); code != args[0] {
+		ts.Fatalf("aurora up exited with %s, want %s\n%s", code, args[0], ts.ReadFile("up.stderr"))
 	}
 }
 
-func crash(ts *testscript.TestScript, neg bool, args []string) {
-	p := ts.Value(daemonKey{}).(*upProcess)
-	ts.Check(p.cmd.Process.Kill())
-	<-p.read
-	p.cmd.Wait()
+// gone checks that no process of a scripted server is left.
+func gone(ts *testscript.TestScript, neg bool, args []string) {
+	events, err := testkit.Events(strings.TrimSuffix(ts.MkAbs(args[0]), ".record"))
+	ts.Check(err)
+	if len(events) == 0 {
+		ts.Fatalf("%s holds no process", args[0])
+	}
+	for _, e := range events {
+		if p, err := os.FindProcess(e.PID); err == nil && p.Signal(syscall.Signal(0)) == nil {
+			ts.Fatalf("process %d is alive", e.PID)
+		}
+	}
 }
 
 // await looks again and again, since a file of another process does not ring.
