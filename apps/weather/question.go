@@ -2,8 +2,12 @@ package weather
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
+
+// maxCandidates bounds the places a caller is asked to choose from.
+const maxCandidates = 6
 
 // missing is the problem of a call without a city.
 func (f *finder) missing() *Problem {
@@ -65,4 +69,43 @@ func (f *finder) list(shown []Candidate, total int) string {
 		names = append(names, "…")
 	}
 	return strings.Join(names, f.lang.pick("、", "; "))
+}
+
+// shown returns a place as the caller gets to see it.
+func (p *place) shown(lang Language) Place {
+	l := p.label(lang)
+	return Place{
+		Name: l.name, Admin1: l.areas[0], Admin2: l.areas[1], Country: l.country, CountryCode: p.countryCode,
+		Latitude: p.latitude, Longitude: p.longitude, TimeZone: p.timeZone,
+	}
+}
+
+// candidates returns places to choose from, each with words that find it.
+func candidates(places []*place, lang Language) []Candidate {
+	var list []Candidate
+	for _, p := range places[:min(len(places), maxCandidates)] {
+		l := p.label(lang)
+		list = append(list, Candidate{Place: p.shown(lang), Query: l.query()})
+	}
+	return list
+}
+
+// query writes a label so that it can be asked for: 辽宁省 朝阳市 朝阳, and
+// Springfield, Illinois, United States.
+func (l label) query() string {
+	areas := []string{l.country, l.areas[0], l.areas[1]}
+	if isEastAsian(l.name) && l.areas[0] != "" {
+		areas = areas[1:]
+	}
+	var parts []string
+	for _, area := range append(areas, l.name) {
+		if area != "" && !slices.Contains(parts, area) {
+			parts = append(parts, area)
+		}
+	}
+	if isEastAsian(strings.Join(parts, "")) {
+		return strings.Join(parts, " ")
+	}
+	slices.Reverse(parts)
+	return strings.Join(parts, ", ")
 }

@@ -3,21 +3,15 @@ package weather
 import (
 	"context"
 	"slices"
-	"strings"
 )
 
 const (
-	// dominance is how many times more people must mean one place than any
-	// other of the same name, for it to be taken without asking.
-	dominance = 4
 	// maxSearches bounds how often the geocoder is asked about one city, in
 	// names. Names nobody knows would else be tried in every reading.
 	maxSearches = 16
 	// nearArea is how far from the seat of an area a place may lie and still be
 	// in it, in kilometres, where the gazetteer does not tell.
 	nearArea = 100
-	// maxCandidates bounds the places a caller is asked to choose from.
-	maxCandidates = 6
 )
 
 // A finding is what became of one reading.
@@ -183,46 +177,6 @@ func (r *resolver) named(ctx context.Context, name string, wide bool) (named, si
 	return named, similar, nil
 }
 
-// merge adds the places that are new.
-func merge(all, more []*place) []*place {
-	for _, p := range more {
-		if !slices.ContainsFunc(all, func(q *place) bool { return q.id == p.id }) {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
-// sift parts the places that are called by a name from those whose name only
-// resembles it. If nothing is called so, places that were found under a name we
-// do not see count as called so.
-func sift(all []*place, name string) (named, similar []*place) {
-	_, asked := stem(fold(name))
-	var equals, variants, hidden []*place
-	for _, p := range all {
-		switch p.likeness(name) {
-		case equal:
-			equals = append(equals, p)
-		case variant:
-			if p.fits(asked) {
-				variants = append(variants, p)
-			}
-		case partial:
-			similar = append(similar, p)
-		case unlike:
-			hidden = append(hidden, p)
-		}
-	}
-	switch {
-	case asked != "" && len(equals) > 0: // 朝阳区 is not the city 朝阳
-		return equals, similar
-	case len(equals)+len(variants) > 0: // 北京 is 北京市, not the village 北京
-		return append(equals, variants...), similar
-	default:
-		return hidden, similar
-	}
-}
-
 // within keeps the places that lie in all areas.
 func (r *resolver) within(ctx context.Context, places []*place, areas []string) ([]*place, error) {
 	for i, area := range areas {
@@ -267,69 +221,4 @@ func (r *resolver) around(ctx context.Context, way reading) (*place, error) {
 		return p, nil
 	}
 	return nil, nil
-}
-
-// rivals returns the one place that most people mean, or all that may be meant:
-// those not far less important than the first. Entries for one spot count once.
-func rivals(places []*place) []*place {
-	ordered := slices.Clone(places)
-	slices.SortStableFunc(ordered, func(a, b *place) int {
-		switch wa, wb := a.weight(), b.weight(); {
-		case wa > wb:
-			return -1
-		case wa < wb:
-			return 1
-		default:
-			return 0
-		}
-	})
-	var choices []*place
-	for _, p := range ordered {
-		if len(choices) > 0 && p.weight()*dominance <= choices[0].weight() {
-			break
-		}
-		if !slices.ContainsFunc(choices, func(q *place) bool { return sameSpot(p, q) }) {
-			choices = append(choices, p)
-		}
-	}
-	return choices
-}
-
-// shown returns a place as the caller gets to see it.
-func (p *place) shown(lang Language) Place {
-	l := p.label(lang)
-	return Place{
-		Name: l.name, Admin1: l.areas[0], Admin2: l.areas[1], Country: l.country, CountryCode: p.countryCode,
-		Latitude: p.latitude, Longitude: p.longitude, TimeZone: p.timeZone,
-	}
-}
-
-// candidates returns places to choose from, each with words that find it.
-func candidates(places []*place, lang Language) []Candidate {
-	var list []Candidate
-	for _, p := range places[:min(len(places), maxCandidates)] {
-		l := p.label(lang)
-		list = append(list, Candidate{Place: p.shown(lang), Query: l.query()})
-	}
-	return list
-}
-
-// query writes a label so that it can be asked for: 辽宁省 朝阳市 朝阳, and
-// Springfield, Illinois, United States.
-func (l label) query() string {
-	areas := []string{l.country, l.areas[0], l.areas[1]}
-	if isEastAsian(l.name) && l.areas[0] != "" {
-		areas = areas[1:]
-	}
-	var parts []string
-	for _, area := range append(areas, l.name) {
-		if area != "" && !slices.Contains(parts, area) {
-			parts = append(parts, area)
-		}
-	}
-	if isEastAsian(strings.Join(parts, "")) {
-		return strings.Join(parts, " ")
-	}
-	slices.Reverse(parts)
-	return strings.Join(parts, ", ")
 }
