@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -275,7 +274,7 @@ func (p *sdk) endHidden() error {
 	err = callTool(s, "die", nil)
 	p.t.Logf("the call: %v", err)
 	for _, pid := range p.forks() {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // so that Close comes to an end
+		kill(pid) // so that Close comes to an end
 	}
 	_ = s.Close() // says how the process ended
 	if !errors.Is(err, context.DeadlineExceeded) {
@@ -340,7 +339,7 @@ func (p *sdk) forks() []int {
 // clear ends what the SDK has left behind.
 func (p *sdk) clear() {
 	for _, pid := range p.forks() {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+		kill(pid)
 	}
 	if p.cmd != nil && p.cmd.Process != nil && p.cmd.ProcessState == nil {
 		_ = p.cmd.Process.Kill()
