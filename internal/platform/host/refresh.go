@@ -200,7 +200,14 @@ func (a *app) fetch(ctx context.Context, s *mcp.Session, which lists, old *part,
 	next := *old
 	var errs []error
 	read := func(list lists, what string, ask func(context.Context) (mcp.List, error), decode func([]json.RawMessage) []string, warned *[]string) {
-		if which&list == 0 {
+		switch {
+		case which&list == 0:
+			return
+		case ctx.Err() != nil: // the first one that took too long is to blame
+			failed |= list
+			if errs == nil {
+				errs = append(errs, context.Cause(ctx))
+			}
 			return
 		}
 		at(what)
