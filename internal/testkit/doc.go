@@ -71,6 +71,7 @@
 //	stdout TEXT               a line that is no frame
 //	raw TEXT                  bytes on stdout without a newline
 //	stderr TEXT               a line on stderr
+//	stderr raw TEXT           the same without a newline
 //	stderr flood SIZE         so many bytes of lines on stderr
 //	sleep 50ms                wait
 //	await METHOD [NAME] [#2]  wait until such a message has come

@@ -67,8 +67,12 @@ func stderrStep(args string) (func(*turn) error, error) {
 			return t.ended()
 		}, err
 	}
+	end := "\n"
+	if text, ok := strings.CutPrefix(args, "raw "); ok {
+		args, end = text, ""
+	}
 	return textStep(args, func(t *turn, text []byte) error {
-		_, _ = t.server.errOut.Write(append(text, '\n')) // nobody may be listening
+		_, _ = t.server.errOut.Write(append(text, end...)) // nobody may be listening
 		return nil
 	})
 }
