@@ -27,9 +27,9 @@ an object. Or pass all arguments as JSON with --args.
 
 The result goes to stdout. What a failing tool says goes to stderr.`,
 		Example: `  aurora call im.polaris.weather.get_weather city=上海 days=3
-  aurora call get_weather --args '{"city": "上海"}'
-  echo '{"city": "上海"}' | aurora call get_weather --args - --json
-  aurora call get_weather --args @arguments.json --timeout 5s`,
+  aurora call im.polaris.weather.get_weather --args '{"city": "上海"}' --json
+  echo '{"path": "/tmp"}' | aurora call list_directory --args -
+  aurora call list_directory --args @arguments.json --timeout 5s`,
 		Args:              arguments(1, -1, "the name of a tool"),
 		ValidArgsFunction: p.completeTool,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -10,27 +10,27 @@ import (
 // The exit codes. Scripts rely on them.
 const (
 	exitOK          = 0
-	exitInternal    = 1  // a fault of ours, or the home is in use
-	exitUsage       = 2  // wrong flags or arguments
-	exitToolError   = 3  // the tool itself reported an error
-	exitNotFound    = 4  // no such tool, resource, prompt or app
-	exitTimeout     = 5  // no answer in time
-	exitDenied      = 6  // denied, or waiting for approval
-	exitUnavailable = 7  // an app that was needed is not available
-	exitProtocol    = 8  // the app broke the protocol or answered an error
-	exitConfig      = 9  // the configuration is wrong
-	exitUnknown     = 10 // it may have been done or not
-	exitInterrupted = 130
+	exitInternal    = 1   // a fault of ours, or the home is in use
+	exitUsage       = 2   // wrong flags or arguments
+	exitToolError   = 3   // the tool itself reported an error
+	exitNotFound    = 4   // no such tool, resource or prompt
+	exitTimeout     = 5   // no answer in time
+	exitDenied      = 6   // denied, or waiting for approval
+	exitUnavailable = 7   // an app that was needed is not available
+	exitProtocol    = 8   // the app broke the protocol or answered an error
+	exitConfig      = 9   // the configuration is wrong
+	exitUnknown     = 10  // it may have been done or not
+	exitInterrupted = 130 // Ctrl-C, as shells expect it
 )
 
-// exitOf returns the exit code for an error code.
+// exitOf returns the exit code for an error code, as docs/errors.md lists it.
 func exitOf(c call.Code) int {
 	switch c {
-	case call.UsageInvalid, call.ArgumentsInvalid, call.ToolAmbiguous:
+	case call.UsageInvalid, call.ArgumentsInvalid, call.ToolAmbiguous, call.AppUnknown:
 		return exitUsage
 	case call.ToolFailed:
 		return exitToolError
-	case call.ToolUnknown, call.ResourceUnknown, call.PromptUnknown, call.AppUnknown:
+	case call.ToolUnknown, call.ResourceUnknown, call.PromptUnknown:
 		return exitNotFound
 	case call.CallTimeout:
 		return exitTimeout

@@ -122,7 +122,7 @@ func indent(raw []byte) []byte {
 // unless there is one already.
 func (o *output) fail(e *call.Error, hint string) {
 	s := style(o.errTerminal && !o.noColor)
-	o.note("%s %s %s", s.red("error:"), visible(e.Message), s.dim("("+string(e.Code)+")"))
+	o.note("%s %s %s", s.red("error:"), s.dim(string(e.Code)+":"), visible(e.Message))
 	if hint != "" {
 		o.note("%s", s.dim(hint))
 	}

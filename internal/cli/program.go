@@ -67,6 +67,9 @@ func (p *program) end(ctx context.Context, cmd *cobra.Command, err error) int {
 	if !errors.As(err, &e) && !p.began {
 		e = control.Errorf(call.UsageInvalid, "%s", tidy(err.Error()))
 	}
+	if errors.Is(err, errInterrupted) {
+		e = control.AsError(context.Canceled)
+	}
 	if e == nil {
 		e = control.AsError(err)
 	}

@@ -28,7 +28,7 @@ const (
 
 func (p *program) rootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "aurora [command]",
+		Use:           "aurora",
 		Short:         "Join an AI bot to the world through MCP",
 		Long:          rootHelp,
 		Example:       rootExample,
@@ -64,6 +64,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.promptsCommand(), p.promptCommand(), p.completeCommand())
 	add(groupSetUp, p.initCommand(), p.checkCommand(), p.doctorCommand(), p.appCommand(),
 		p.completionCommand(), p.versionCommand())
+	root.SetHelpCommand(p.helpCommand())
 	root.SetHelpCommandGroupID(groupSetUp)
 	return root
 }

@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // errInterrupted is the cause of a context that a signal has ended.
@@ -63,9 +64,25 @@ func (s *signals) take(sig os.Signal) {
 		s.cancel(errInterrupted)
 	case sig != syscall.SIGHUP:
 		if kill != nil {
-			kill()
+			inTime(kill)
 		}
 		os.Exit(exitInterrupted)
+	}
+}
+
+// killPatience is how long a second Ctrl-C waits for what is left to die.
+const killPatience = 3 * time.Second
+
+// inTime runs f, but waits for it no longer than that.
+func inTime(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(killPatience):
 	}
 }
 
