@@ -27,6 +27,8 @@ func ended(e *call.Error) call.Result {
 		o = call.Unavailable
 	case call.CallCancelled:
 		o = call.Cancelled
+	case call.CallTimeout:
+		o = call.Timeout
 	case call.PolicyDenied:
 		o = call.Denied
 	}
@@ -63,9 +65,18 @@ func (a *app) unavailable(s *snapshot) *call.Error {
 	}
 }
 
-// outOfTime ends a call whose app did not come up in time.
+// outOfTime ends a call whose time was over before it was sent: its app did not
+// come up, or there was too little of it.
 func (a *app) outOfTime() *call.Error {
-	e := a.unavailable(a.snap.Load())
+	s := a.snap.Load()
+	if s.state.live() {
+		return &call.Error{
+			Code:      call.CallTimeout,
+			Message:   fmt.Sprintf("The time for the call was over before it was sent to the app %q, so it did nothing.", a.conf.Key),
+			Retryable: true,
+		}
+	}
+	e := a.unavailable(s)
 	e.Retryable = true
 	return e
 }
