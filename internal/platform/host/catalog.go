@@ -65,6 +65,10 @@ type part struct {
 // warned holds what is wrong with each list.
 type warned struct{ tools, resources, templates, prompts []string }
 
+func (w *warned) all() []string {
+	return slices.Concat(w.tools, w.resources, w.templates, w.prompts)
+}
+
 // A standing says how far what an app once listed still counts.
 type standing int
 
@@ -122,7 +126,7 @@ func join(parts []*part) *Catalog {
 		if p.standing != offered {
 			continue
 		}
-		c.warnings[p.app.Key] = slices.Concat(p.warned.tools, p.warned.resources, p.warned.templates, p.warned.prompts)
+		c.warnings[p.app.Key] = p.warned.all()
 		for _, t := range p.tools {
 			if c.byName[t.Name] == t {
 				c.tools = append(c.tools, t)

@@ -122,21 +122,24 @@ func (w *warnings) all() []string {
 // so that what was made for it (a compiled schema) lives on.
 func decodeList[T any](what string, items []json.RawMessage, old []*T, decode func(fields) (*T, error), key func(*T) string, raw func(*T) *json.RawMessage) (list []*T, warned []string) {
 	var w warnings
-	before := make(map[string]*T, len(old))
+	before := make(map[string]*T, len(old)) // by definition
 	for _, t := range old {
-		before[key(t)] = t
+		before[string(*raw(t))] = t
 	}
 	seen := make(map[string]bool, len(items))
 	for i, item := range items {
 		item = bytes.TrimSpace(item)
-		f, err := parseFields(item)
-		var t *T
-		if err == nil {
-			t, err = decode(f)
-		}
-		if err != nil {
-			w.add("%s %d%s is set aside: %v.", what, i+1, label(f), err)
-			continue
+		t := before[string(item)]
+		if t == nil {
+			f, err := parseFields(item)
+			if err == nil {
+				t, err = decode(f)
+			}
+			if err != nil {
+				w.add("%s %d%s is set aside: %v.", what, i+1, label(f), err)
+				continue
+			}
+			*raw(t) = item
 		}
 		k := key(t)
 		if seen[k] {
@@ -144,10 +147,6 @@ func decodeList[T any](what string, items []json.RawMessage, old []*T, decode fu
 			continue
 		}
 		seen[k] = true
-		*raw(t) = item
-		if b := before[k]; b != nil && bytes.Equal(*raw(b), item) {
-			t = b
-		}
 		list = append(list, t)
 	}
 	slices.SortStableFunc(list, func(x, y *T) int { return cmp.Compare(key(x), key(y)) })

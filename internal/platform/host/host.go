@@ -142,7 +142,7 @@ func New(o Options) *Host {
 }
 
 // Start starts all apps that are enabled and returns at once. They live until
-// Close; ctx lends its values only. A second Start does nothing.
+// Close, whatever becomes of ctx. A second Start does nothing.
 func (h *Host) Start(context.Context) {
 	h.startOnce.Do(func() {
 		h.started.Store(true)

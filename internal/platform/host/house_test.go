@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -399,5 +398,3 @@ func (f *firstByte) Read(b []byte) (int, error) {
 }
 
 var errTransient = errors.New("the network is down")
-
-func echo(name string) string { return fmt.Sprintf("tool %s", name) }

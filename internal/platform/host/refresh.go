@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -104,6 +105,9 @@ func (r *refresher) plan(now time.Time, wait time.Duration) {
 		at = earliest
 	}
 	r.timer.Reset(at.Sub(now))
+	if at.Sub(now) > freshTimeout {
+		r.w.app.fresh.open() // nobody shall wait for that
+	}
 }
 
 // due begins a refresh.
@@ -130,9 +134,13 @@ func (r *refresher) took(f fetchResult) {
 		return
 	}
 	r.pending |= lists(a.changed.Swap(0))
-	changed := a.part().differs(f.part)
-	if changed != 0 {
+	old := a.part()
+	changed := old.differs(f.part)
+	if changed != 0 || !slices.Equal(old.warned.all(), f.part.warned.all()) {
+		a.warn(f.part)
 		a.host.publish(a.index, f.part)
+	}
+	if changed != 0 {
 		r.gap = refreshGap
 	} else {
 		r.gap = min(max(2*r.gap, refreshGap), refreshGapCap)
@@ -185,6 +193,9 @@ func (a *app) notified(epoch uint64, method string, params []byte) {
 	}
 	if method == "notifications/progress" {
 		return
+	}
+	if method == "notifications/message" && a.log.Enabled(context.Background(), slog.LevelDebug) {
+		a.log.Debug("The app logged a message.", "params", clipTo(string(a.host.redact.Bytes(params)), 1000))
 	}
 	a.host.observe(Signal{Kind: SignalNotified, App: a.conf, Epoch: epoch, Method: method, Params: params})
 }
@@ -242,7 +253,7 @@ func (a *app) fetch(ctx context.Context, s *mcp.Session, which lists, old *part,
 // differs says which lists of q are not those of p. Items that did not change
 // are the same pointers, because decodeList keeps them.
 func (p *part) differs(q *part) (changed lists) {
-	if !slices.Equal(p.tools, q.tools) || !slices.Equal(p.warned.tools, q.warned.tools) {
+	if !slices.Equal(p.tools, q.tools) {
 		changed |= listTools
 	}
 	if !slices.Equal(p.resources, q.resources) || !slices.Equal(p.templates, q.templates) {

@@ -184,6 +184,14 @@ func TestAServerThatAnswersListsWithChangesIsSlowedDown(t *testing.T) {
 			t.Errorf("%d lists in an hour: a loop", n)
 		}
 		h.wantState("demo", Ready)
+
+		// Nobody waits for a list that is not due soon.
+		began := time.Now()
+		h.Fresh(t.Context())
+		wantEnd(t, h.call("demo.nope", ""), call.ProtocolError, call.ToolUnknown)
+		if took := time.Since(began); took > 0 {
+			t.Errorf("it took %v to learn what is known", took)
+		}
 	})
 }
 

@@ -66,7 +66,9 @@ func (h *Host) put(ctx context.Context, q question, began time.Time) (*app, uint
 		return nil, 0, ended(e)
 	}
 	epoch, r := a.ask(ctx, 0, began, func(l *live, _ time.Duration) (mcp.Result, error) {
-		return q.send(a, l.session)
+		result, err := q.send(a, l.session)
+		result.IsError = false // a word of tools only
+		return result, err
 	})
 	return a, epoch, r
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -87,9 +88,13 @@ func (a *app) serve() phase {
 
 // ended explains the end of a session that nobody asked to end.
 func (a *app) ended(l *live) phase {
-	exit := l.link.exit(exitTime)
+	err := l.session.Err()
+	var exit *Exit
+	if err == nil || errors.Is(err, io.EOF) { // else it was us, and the process may well live
+		exit = l.link.exit(exitTime)
+	}
 	var why string
-	switch err := l.session.Err(); {
+	switch {
 	case exit != nil:
 		why = fmt.Sprintf("It %s.%s", exit.phrase(), l.link.lastWords())
 	case err != nil:

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/aurorabot/aurora/internal/config"
@@ -25,7 +26,7 @@ func (a *app) run() {
 }
 
 // errStopped is why sessions end that we end.
-var errStopped = errors.New("Aurora stopped the app")
+var errStopped = errors.New("the app was stopped")
 
 // idle is the phase in which nothing runs and nothing is tried.
 func (a *app) idle() phase {
@@ -126,10 +127,25 @@ func (a *app) started(r attemptResult) phase {
 	a.now.server = serverName(info.Server)
 	a.misses, a.healthy = 0, time.Now()
 	a.stale, a.staleLists = r.stale, r.staleLists
+	a.warn(r.part)
 	a.host.publish(a.index, r.part)
+	a.signal(Signal{Kind: SignalStarted, Reason: readyReason(a.now.server, a.now.version)}) // before any call can be
 	a.settle()
-	a.signal(Signal{Kind: SignalStarted, Reason: a.now.reason})
 	return (*app).serve
+}
+
+// warn logs what is wrong with lists that are about to be published, unless it
+// was so before.
+func (a *app) warn(p *part) {
+	var before []string
+	if old := a.part(); old != nil {
+		before = old.warned.all()
+	}
+	for _, w := range p.warned.all() {
+		if !slices.Contains(before, w) {
+			a.log.Warn("A list of the app has a fault.", "fault", w)
+		}
+	}
 }
 
 // settle shows Ready or Degraded, whichever is true of a running app.
@@ -226,13 +242,13 @@ func (a *app) backoff() phase {
 
 // halt ends a running app because somebody wants it.
 func (a *app) halt() {
-	a.signal(Signal{Kind: SignalStopping, Reason: errStopped.Error()})
+	a.signal(Signal{Kind: SignalStopping, Reason: "Aurora stopped it."})
 	a.creditHealth()
 	l := a.now.live
 	a.now.live = nil
 	a.publish() // calls find no session from here on
 	a.release(l)
-	a.signal(Signal{Kind: SignalStopped, Reason: errStopped.Error()})
+	a.signal(Signal{Kind: SignalStopped, Reason: "Aurora stopped it."})
 }
 
 // release ends the session, if there is one, and the process, if there is one,

@@ -34,19 +34,20 @@ type Tool struct {
 
 	owner *app
 
-	compile sync.Once // guards the making of checker and flaw
+	compile sync.Once // guards the making of checker
 	checker *toolschema.Checker
-	flaw    error // why there is no checker
 }
 
 // Check checks arguments against the input schema, which is compiled when it
 // is first needed. A schema that cannot be compiled checks nothing: then the
 // server is the judge.
 func (t *Tool) Check(args []byte) error {
-	t.compile.Do(func() { t.checker, t.flaw = toolschema.Compile(t.InputSchema) })
-	if t.flaw != nil {
-		return nil
-	}
+	t.compile.Do(func() {
+		var err error
+		if t.checker, err = toolschema.Compile(t.InputSchema); err != nil {
+			t.owner.log.Warn("The arguments of a tool cannot be checked.", "tool", t.Name, "err", err)
+		}
+	})
 	return t.checker.Check(args)
 }
 
