@@ -349,3 +349,33 @@ func BenchmarkTwentyApps(b *testing.B) {
 		}
 	}
 }
+
+// Every field of every file must have a decoder for its type, and a default that
+// parses: both would panic.
+func TestEveryFieldCanBeDecoded(t *testing.T) {
+	for _, text := range []string{"x", "[x]", "{x: y}", "[[x]]", "[{x: y}]"} {
+		root, problem := parseTree([]byte(text))
+		if problem != nil {
+			t.Fatal(problem)
+		}
+		for _, file := range []reflect.Type{reflect.TypeFor[appEntry](), reflect.TypeFor[manifestFile](), reflect.TypeFor[Settings]()} {
+			decodeEach(t, file, root)
+		}
+	}
+}
+
+func decodeEach(t *testing.T, typ reflect.Type, n *node) {
+	for _, f := range fieldsOf(typ, nil) {
+		ft := typ.FieldByIndex(f.index).Type
+		v := reflect.New(ft).Elem()
+		applyDefaults(v)
+		src := &source{places: map[string]place{}, keys: map[string]place{}, problems: new([]Problem), structs: structs{}}
+		src.decode(n, f.key, v, f.tag)
+		for ft.Kind() == reflect.Pointer || ft.Kind() == reflect.Slice && ft != reflect.TypeFor[[]byte]() || ft.Kind() == reflect.Map {
+			ft = ft.Elem()
+		}
+		if ft.Kind() == reflect.Struct && ft != reflect.TypeFor[commandLine]() {
+			decodeEach(t, ft, n)
+		}
+	}
+}

@@ -132,11 +132,6 @@ func (r *reader) parseManifest(d *draft, name string, text []byte, folder string
 	src.app = d.key
 	m := &manifest{src: src, folder: folder}
 	applyDefaults(reflect.ValueOf(&m.file).Elem())
-	root, problem := parseTree(text)
-	if problem != nil {
-		src.report(place{problem.Line, problem.Column}, "", problem.Message, problem.Hint, false)
-		return m
-	}
-	src.decode(root, "", reflect.ValueOf(&m.file).Elem(), "")
+	r.decodeFile(text, src, reflect.ValueOf(&m.file).Elem())
 	return m
 }

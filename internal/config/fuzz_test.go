@@ -37,6 +37,7 @@ func checkProblems(t *testing.T, problems []Problem) {
 	}
 }
 
+// FuzzLoad takes the text for each of the three kinds of YAML files in turn.
 func FuzzLoad(f *testing.F) {
 	stories, err := filepath.Glob("testdata/*.txtar")
 	if err != nil {
@@ -56,7 +57,15 @@ func FuzzLoad(f *testing.F) {
 	home := f.TempDir()
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r := newFuzzReader(home)
-		r.readSettings()
+		r.parseSettings(text, r.open("aurora.yml"))
+		checkProblems(t, r.finish().Problems)
+
+		r = newFuzzReader(home)
+		r.options.Bundled = []Bundled{{Key: "a", Manifest: text}}
+		r.parseApps([]byte("apps: {a: }"), r.open("apps/config.yml"))
+		checkProblems(t, r.finish().Problems)
+
+		r = newFuzzReader(home)
 		r.parseApps(text, r.open("apps/config.yml"))
 		r.checkTogether()
 		c := r.finish()

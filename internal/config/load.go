@@ -135,21 +135,31 @@ func (r *reader) misnamed(path, wrong, right string) {
 }
 
 func (r *reader) readSettings() {
-	settings := &r.config.Settings
-	applyDefaults(reflect.ValueOf(settings).Elem())
 	path := r.config.Home.SettingsFile()
 	src := r.open("aurora.yml")
-	if text := r.read(path, src); text != nil {
-		root, problem := parseTree(text)
-		if problem != nil {
-			src.report(place{problem.Line, problem.Column}, "", problem.Message, problem.Hint, false)
-		} else {
-			src.decode(root, "", reflect.ValueOf(settings).Elem(), "")
-		}
-	} else {
+	text := r.read(path, src)
+	if text == nil {
 		r.misnamed(path, "aurora.yaml", "aurora.yml")
 	}
-	r.completeSettings(settings, src)
+	r.parseSettings(text, src)
+}
+
+// parseSettings makes the settings of the text of aurora.yml.
+func (r *reader) parseSettings(text []byte, src *source) {
+	settings := reflect.ValueOf(&r.config.Settings).Elem()
+	applyDefaults(settings)
+	r.decodeFile(text, src, settings)
+	r.completeSettings(&r.config.Settings, src)
+}
+
+// decodeFile fills v, which has its defaults already, from the text of a file.
+func (r *reader) decodeFile(text []byte, src *source, v reflect.Value) {
+	root, problem := parseTree(text)
+	if problem != nil {
+		src.report(place{problem.Line, problem.Column}, "", problem.Message, problem.Hint, false)
+		return
+	}
+	src.decode(root, "", v, "")
 }
 
 // readApps reads apps/config.yml and the manifests, and makes the apps.
@@ -235,6 +245,9 @@ func rootHint(e entry) string {
 	}
 	if hint := lineHint(e.key); hint != "" {
 		return hint
+	}
+	if hasField(reflect.TypeFor[connection](), e.key) {
+		return `an app needs a name around it: "apps: {NAME: {…}}"`
 	}
 	if nearest(e.key, []string{"apps"}) != "" {
 		return `did you mean "apps"?`

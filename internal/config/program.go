@@ -67,6 +67,9 @@ func executable(path string, vars *environment) (string, error) {
 
 // programHint says how to get, or how to run, a program that was not found.
 func programHint(name string, err error) string {
+	if hint := lineHint(name); hint != "" {
+		return hint
+	}
 	base := strings.TrimSuffix(filepath.Base(name), ".exe")
 	if errors.Is(err, fs.ErrPermission) {
 		switch filepath.Ext(base) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -132,9 +133,21 @@ func cleanText(data []byte) ([]byte, *Problem) {
 	if trimmed := bytes.TrimLeft(data, " \t\n"); len(trimmed) > 0 && trimmed[0] == '{' {
 		// Pasted JSON: tabs are blanks in it, also where YAML forbids them.
 		data = bytes.ReplaceAll(data, []byte("\t"), []byte(" "))
+		bare := jsonString.ReplaceAllFunc(data, func(s []byte) []byte { return bytes.Repeat([]byte("s"), len(s)) })
+		if found := jsonComment.FindSubmatchIndex(bare); found != nil {
+			at := placeAt(data, max(found[2], found[4]))
+			return nil, &Problem{Line: at.line, Column: at.column, Message: "a comment in the manner of JavaScript", Hint: "begin comments with #"}
+		}
 	}
 	return data, nil
 }
+
+// jsonString finds the strings of JSON.
+var jsonString = regexp.MustCompile(`"(?:[^"\\\n]|\\.)*"`)
+
+// jsonComment finds, outside of strings, // at the beginning of a line or after a
+// comma or bracket, and /* after a blank or bracket.
+var jsonComment = regexp.MustCompile(`(?m)(?:^|[,{\[]) *(//)|(?:^|[ ,{\[])(/\*).*\*/`)
 
 func placeOfInvalid(data []byte) place {
 	for i := 0; i < len(data); {
@@ -202,14 +215,19 @@ func syntaxProblem(text []byte, err error) *Problem {
 	}
 	line := lines[p.Line-1]
 	p.Hint = lineHint(line)
-	if p.Hint == "" && strings.HasPrefix(strings.TrimSpace(string(text)), "{") && strings.Contains(string(text), "//") {
-		p.Hint = "if this is JSON with // comments, begin them with # here"
+	if p.Hint == "" && tightColon.MatchString(line) {
+		p.Hint = "write a blank after the colon"
 	}
 	if p.Hint == "" && strings.Count(line, ": ") > 1 && !strings.ContainsAny(line, "{[") {
 		p.Hint = `put a value that holds ": " in quotes`
 	}
 	return p
 }
+
+// tightColon finds "key:value".
+var tightColon = regexp.MustCompile(`^[ -]*[A-Za-z_]+:[^ /]`)
+
+var reservedCharacter = regexp.MustCompile(`^('.+') is a reserved character`)
 
 // plainWords says in words for people what the YAML library says in its own.
 func plainWords(message string) string {
@@ -225,12 +243,16 @@ func plainWords(message string) string {
 		{"unexpected key name", "this is neither a key: value nor a text"},
 		{"non-map value is specified", "this is no key: value, and stands among such"},
 		{"map key-value is pre-defined", "this is no key: value, and stands among such"},
+		{"value is not allowed in this context", "this does not fit here; look at how far it is indented"},
 		{"tab character", "a tab stands where only blanks may"},
 		{"character '\t'", "a tab stands where only blanks may"},
 	} {
 		if strings.Contains(message, m.theirs) {
 			return m.ours
 		}
+	}
+	if m := reservedCharacter.FindStringSubmatch(message); m != nil {
+		return "a text that begins with " + m[1] + " needs quotes"
 	}
 	return strings.ReplaceAll(message, "\t", `\t`)
 }
