@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -40,6 +41,10 @@ func (f *facts) count(s host.Status, lists [4]int) {
 
 // compare fails when what was seen is not what is written down, or writes it.
 func compare(t *testing.T, seen []*facts) {
+	if runtime.GOOS != "linux" {
+		t.Log("only Linux can tell what is left of a server: nothing is compared")
+		return
+	}
 	now, err := json.MarshalIndent(seen, "", "\t")
 	if err != nil {
 		t.Fatal(err)

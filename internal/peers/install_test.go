@@ -91,3 +91,24 @@ func place(t *testing.T, name string, path ...string) string {
 	}
 	return filepath.Join(append([]string{dir}, path...)...)
 }
+
+// version returns the version to which the package named at the end of about is
+// pinned.
+func version(t *testing.T, about string) string {
+	t.Helper()
+	words := strings.Fields(about)
+	name := words[len(words)-1]
+	for file, form := range map[string]string{
+		"npm/package.json": `"` + name + `": "`, "pypi/current.in": name + "==", "pypi/sqlite.in": name + "==",
+	} {
+		text, err := os.ReadFile(filepath.FromSlash(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, rest, ok := strings.Cut(string(text), form); ok {
+			return rest[:strings.IndexAny(rest, "\"\n")]
+		}
+	}
+	t.Fatalf("%s is pinned nowhere", name)
+	return ""
+}

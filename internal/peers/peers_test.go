@@ -14,7 +14,7 @@ import (
 // A peer is one server and the story of a session with it.
 type peer struct {
 	key     string
-	about   string // for people
+	about   string // its registry and name there; the version is added
 	command func(t *testing.T) []string
 	story   func(t *testing.T, f *facts, command []string)
 	exact   []exactCall
@@ -69,7 +69,7 @@ func peers() []peer {
 			[]exactCall{{"read_query", `{"query":"SELECT 9007199254740993 AS big, 1e400 AS far"}`}},
 		},
 		{
-			"fastmcp", "a server of ours on PyPI fastmcp", func(t *testing.T) []string {
+			"fastmcp", "ours on PyPI fastmcp", func(t *testing.T) []string {
 				return []string{place(t, "current", "bin", "python"), here(t)}
 			}, fastmcp,
 			[]exactCall{{"big_number", `{}`}, {"天气", `{"城市":"上海"}`}, {"order", `{"order":{"item":"茶","count":2,"filter":{"all_of":[{"field":"x"}]}}}`}},
@@ -85,7 +85,7 @@ func TestPeers(t *testing.T) {
 			t.Run(p.key, func(t *testing.T) {
 				t.Parallel()
 				command := p.command(t)
-				f := newFacts(p.key, p.about)
+				f := newFacts(p.key, p.about+" "+version(t, p.about))
 				p.story(t, f, slices.Clone(command))
 				exact(t, f, command, p.exact)
 				// Cleanups that saw something run after this; seen is read
@@ -143,11 +143,14 @@ func everything(t *testing.T, f *facts, command []string) {
 	}
 	s.cancel("trigger-long-running-operation", `{"duration":3600,"steps":36000}`)
 
+	since := s.now()
 	s.subscribe("demo://resource/dynamic/text/1", func() { s.ok("toggle-subscriber-updates", `{}`, "Started") })
+	s.await(since, host.SignalNotified, "notifications/message", "Received Subscribe Resource request")
+	f.saw("logging", "yes")
 	s.ok("toggle-subscriber-updates", `{}`, "Stopped")
 
 	// A tool that makes a resource, which changes the list.
-	since := s.now()
+	since = s.now()
 	link := s.ok("gzip-file-as-resource", `{"name":"x.gz","data":"data:text/plain,hello"}`, `"resource_link"`)
 	s.await(since, host.SignalChanged, "resources/list", "")
 	f.saw("list_changed", "resources")
