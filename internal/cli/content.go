@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -81,7 +82,7 @@ func renderContents(p part, s style) string {
 	case p.Text != nil:
 		return *p.Text
 	case p.Blob != nil:
-		return s.dim(fmt.Sprintf("[%s, %s]", orElse(p.MIMEType, "binary data"), bytesOf(*p.Blob)))
+		return s.dim(fmt.Sprintf("[%s, %s]", cmp.Or(p.MIMEType, "binary data"), bytesOf(*p.Blob)))
 	}
 	return s.dim("[no text]")
 }
@@ -133,20 +134,17 @@ func renderPrompt(raw []byte, s style) string {
 }
 
 // renderCompletion prints one value a line.
-func renderCompletion(raw []byte, s style) string {
+func renderCompletion(raw []byte, _ style) string {
 	var r struct {
 		Completion struct {
-			Values  []string `json:"values"`
-			Total   int      `json:"total"`
-			HasMore bool     `json:"hasMore"`
+			Values []string `json:"values"`
 		} `json:"completion"`
 	}
 	if json.Unmarshal(raw, &r) != nil {
 		return string(indent(raw)) + "\n"
 	}
-	c := r.Completion
 	var b strings.Builder
-	for _, v := range c.Values {
+	for _, v := range r.Completion.Values {
 		b.WriteString(v + "\n")
 	}
 	return b.String()
@@ -169,13 +167,6 @@ func named(name string) string {
 		return ""
 	}
 	return " (" + name + ")"
-}
-
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 // endLine ends a text with a line break, unless it is empty.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 
@@ -30,7 +31,7 @@ with comments. The folder is made if need be; files that exist are left alone.`,
   aurora init 我的机器人 --lang zh`,
 		Args: arguments(0, 1, ""),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := orElse(p.homeFlag, orElse(p.getenv("AURORA_HOME"), "."))
+			dir := cmp.Or(p.homeFlag, p.getenv("AURORA_HOME"), ".")
 			if len(args) > 0 {
 				if p.homeFlag != "" {
 					return usagef("name the folder either as an argument or with --home")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -33,7 +34,7 @@ func (p *program) listPrompts(ctx context.Context, h control.House, apps []strin
 	t := table{columns: p.out.columns()}
 	t.row(cell{"NAME", s.dim}, cell{"ARGUMENTS", s.dim}, cell{"WHAT IT IS", s.dim})
 	for _, item := range r.Items {
-		text := orElse(oneLine(item.Description), oneLine(item.Title))
+		text := cmp.Or(oneLine(item.Description), oneLine(item.Title))
 		t.row(plain(visible(item.Name)), plain(promptArguments(item.Arguments)), plain(text))
 	}
 	if len(r.Items) > 0 {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -36,7 +37,7 @@ func (p *program) listResources(ctx context.Context, h control.House, apps []str
 		if item.Template {
 			kind = "template"
 		}
-		text := orElse(oneLine(item.Title), oneLine(item.Name))
+		text := cmp.Or(oneLine(item.Title), oneLine(item.Name))
 		if d := oneLine(item.Description); d != "" {
 			text += ": " + d
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -104,7 +105,7 @@ func (p *program) toolNames() []string {
 	if ok {
 		var names []string
 		for _, t := range all.Items {
-			names = append(names, t.Name+"\t"+orElse(oneLine(t.Title), oneLine(t.Description)))
+			names = append(names, t.Name+"\t"+cmp.Or(oneLine(t.Title), oneLine(t.Description)))
 		}
 		return names
 	}
@@ -190,7 +191,7 @@ func (p *program) completeResource(_ *cobra.Command, args []string, typed string
 	var uris []string
 	for _, r := range all.Items {
 		if !r.Template {
-			uris = append(uris, r.URI+"\t"+orElse(oneLine(r.Title), oneLine(r.Name)))
+			uris = append(uris, r.URI+"\t"+cmp.Or(oneLine(r.Title), oneLine(r.Name)))
 		}
 	}
 	return beginning(uris, typed)

@@ -57,7 +57,7 @@ func (p *program) up(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	p.signals.onKill(house.Kill)
-	p.signals.onHangup(func() { house.Debug("SIGHUP is ignored.") })
+	p.signals.onHangup(func() { house.Logger().Debug("SIGHUP is ignored.") })
 	err = p.runUp(ctx, house, v)
 	// ctx has ended by Ctrl-C; to stop takes the time it needs.
 	if e := v.stop(context.WithoutCancel(ctx), house); err == nil {

@@ -147,7 +147,7 @@ type Prompts struct {
 
 // A Filter narrows a question to some apps. The zero value asks all.
 type Filter struct {
-	Apps []string `json:"apps,omitempty"` // keys or packages
+	Apps []string // keys or packages
 }
 
 // CallRequest asks for one tool call.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -54,7 +55,6 @@ type Daemon struct {
 	conf    *config.Config
 	version string
 	started time.Time
-	lastRun string
 
 	lock     *homeLock
 	logs     *logbook
@@ -158,9 +158,8 @@ func (d *Daemon) openPlatform(ctx context.Context, o Options, apps []*config.App
 	health := ""
 	if !o.OneShot {
 		health = home.Data("platform", "health.json")
-		d.lastRun = lastRun(health)
-		if d.lastRun != "" {
-			d.logs.Warn(d.lastRun)
+		if said := lastRun(health); said != "" {
+			d.logs.Warn(said)
 		}
 	}
 	d.launcher, err = proc.NewLauncher(proc.Options{Dir: filepath.Join(home.RunDir(), "apps"), Logger: d.logs.Logger, Redact: d.conf.Redact.String})
@@ -213,11 +212,8 @@ func (d *Daemon) Serve() error {
 // Config is the configuration that the house was opened with.
 func (d *Daemon) Config() *config.Config { return d.conf }
 
-// LastRun says how the previous run ended, if it did not end in order; else "".
-func (d *Daemon) LastRun() string { return d.lastRun }
-
-// Debug writes a line to the log that people see at level debug.
-func (d *Daemon) Debug(message string) { d.logs.Debug(message) }
+// Logger is the log of the house.
+func (d *Daemon) Logger() *slog.Logger { return d.logs.Logger }
 
 // Settled waits until each app (or each of those named) has left starting.
 func (d *Daemon) Settled(ctx context.Context, keys ...string) error {

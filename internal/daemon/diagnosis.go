@@ -95,6 +95,9 @@ func place(p config.Problem) string {
 	return ""
 }
 
+// startTime is what an app may take to start before the doctor wonders.
+const startTime = 3 * time.Second
+
 // findings says what is wrong with an app by its state.
 func findings(app *config.App, s control.App) []Finding {
 	var all []Finding
@@ -107,8 +110,9 @@ func findings(app *config.App, s control.App) []Finding {
 	case control.StateDegraded:
 		add(true, "", "%s", reason(s))
 	case control.StateStarting:
-		add(false, "Does it wait for input, or download something at its first start? Raise mcp.health_timeout_seconds if it needs longer, or run its command by hand to see.",
-			"It has not answered for %s.", time.Since(s.Since).Round(time.Second))
+		silence := time.Since(s.Since)
+		add(silence < startTime, "Does it wait for input, or download something at its first start? Raise mcp.health_timeout_seconds if it needs longer, or run its command by hand to see.",
+			"It has not answered for %s.", silence.Round(time.Second))
 	case control.StateStopped:
 		add(true, "aurora apps start "+app.Key, "It was stopped.")
 	}
