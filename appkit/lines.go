@@ -24,6 +24,7 @@ type lineGuard struct {
 	logger *slog.Logger
 	onEOF  func()          // called once, when the input has ended
 	calls  context.Context // when it is done, nobody waits for answers any more
+	tap    *tap            // sees notifications that concern events; nil: nobody
 
 	line []byte // what is left of the line that is being read
 	buf  []byte // the memory of line
@@ -75,7 +76,10 @@ func (g *lineGuard) next() {
 		g.out.expect()
 		g.line = append(line, '\n')
 	default:
-		request, ok := classify(line)
+		method, request, ok := classify(line)
+		if ok && !request && g.tap != nil && g.tap.take(method, line) {
+			return
+		}
 		if !ok {
 			g.refuse(-32600, "a line is not a JSON-RPC 2.0 message")
 			return
@@ -98,23 +102,24 @@ func (g *lineGuard) refuse(code int, message string) {
 }
 
 // classify reports whether the SDK can take a line for a message, and whether
-// it is a request that wants an answer.
-func classify(line []byte) (request, ok bool) {
+// it is a request that wants an answer. method is a JSON string, or nil in a
+// response.
+func classify(line []byte) (method json.RawMessage, request, ok bool) {
 	var m struct {
 		Version string          `json:"jsonrpc"`
 		ID      any             `json:"id"`
 		Method  json.RawMessage `json:"method"`
 	}
 	if json.Unmarshal(line, &m) != nil || m.Version != "2.0" {
-		return false, false
+		return nil, false, false
 	}
 	switch m.ID.(type) {
 	case nil, string, float64:
 	default:
-		return false, false
+		return nil, false, false
 	}
 	if m.Method == nil {
-		return false, m.ID != nil // a response
+		return nil, false, m.ID != nil // a response
 	}
-	return m.ID != nil, m.Method[0] == '"'
+	return m.Method, m.ID != nil, m.Method[0] == '"'
 }

@@ -28,12 +28,18 @@ type peer struct {
 // by the end of the test at the latest.
 func serve(t *testing.T, app *appkit.App) *peer {
 	t.Helper()
+	return serveIn(t, app, []string{})
+}
+
+// serveIn is serve in an environment.
+func serveIn(t *testing.T, app *appkit.App, environ []string) *peer {
+	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	p := &peer{t: t, in: inW, out: newScanner(outR), done: make(chan error, 1), stderr: new(lockedBuffer)}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		p.done <- appkit.Process{Stdin: inR, Stdout: outW, Stderr: p.stderr, Environ: []string{}}.Serve(ctx, app)
+		p.done <- appkit.Process{Stdin: inR, Stdout: outW, Stderr: p.stderr, Environ: environ}.Serve(ctx, app)
 		outW.Close()
 		inR.Close()
 	}()

@@ -35,6 +35,9 @@ type App struct {
 	Instructions string
 	// Tools are the app's actions. The list is fixed while it is served.
 	Tools []Tool
+	// Emitter, if set, tells Aurora what happened. Make it with
+	// [Process.NewEmitter].
+	Emitter *Emitter
 	// Logger takes what happens while serving; nil means [Process.Logger].
 	Logger *slog.Logger
 }
@@ -75,6 +78,10 @@ func (p Process) Serve(ctx context.Context, app *App) error {
 		in: bufio.NewReaderSize(stdin, 64<<10), out: out, logger: logger,
 		onEOF: func() { close(inputEnded) }, calls: calls,
 	}
+	if app.Emitter != nil {
+		in.tap = new(tap)
+		defer in.tap.follow(ctx, app.Emitter, inputEnded, out.write, logger)()
+	}
 	served := make(chan error, 1)
 	go func() {
 		served <- server.Run(ctx, &mcp.IOTransport{
@@ -105,9 +112,9 @@ func (app *App) server(calls context.Context, logger *slog.Logger) (*mcp.Server,
 			Instructions: app.Instructions,
 			// Nothing but tools, and the list never changes. Left to itself
 			// the SDK would declare logging and listChanged.
-			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+			Capabilities: app.capabilities(),
 		})
-	server.AddReceivingMiddleware(refuseUndeclared)
+	server.AddReceivingMiddleware(app.refuseUndeclared)
 	var faults []error
 	names := make(map[string]bool)
 	for i := range app.Tools {
@@ -136,11 +143,29 @@ func (app *App) server(calls context.Context, logger *slog.Logger) (*mcp.Server,
 	return server, errors.Join(faults...)
 }
 
+// capabilities declares tools and, with an emitter, how events go out.
+func (app *App) capabilities() *mcp.ServerCapabilities {
+	c := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}
+	switch {
+	case app.Emitter == nil:
+	case app.Emitter.native:
+		c.Experimental = map[string]any{"aurora/event": map[string]any{"ack": true}}
+	default:
+		c.Logging = &mcp.LoggingCapabilities{}
+	}
+	return c
+}
+
 // refuseUndeclared answers "method not found" for the features the app does not
 // declare. Left to itself the SDK answers with empty lists.
-func refuseUndeclared(next mcp.MethodHandler) mcp.MethodHandler {
+func (app *App) refuseUndeclared(next mcp.MethodHandler) mcp.MethodHandler {
+	logging := app.capabilities().Logging != nil
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		switch feature, _, _ := strings.Cut(method, "/"); feature {
+		feature, _, _ := strings.Cut(method, "/")
+		if feature == "logging" && logging {
+			return next(ctx, method, req)
+		}
+		switch feature {
 		case "resources", "prompts", "completion", "logging":
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: " + method}
 		}

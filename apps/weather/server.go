@@ -37,7 +37,11 @@ func Run(ctx context.Context, process appkit.Process) error {
 	}
 	service := NewService(settings.options())
 	defer service.Close()
-	return process.Serve(ctx, App(service, settings, process.Logger()))
+	var emitter *appkit.Emitter
+	if settings.EmitEvent {
+		emitter = process.NewEmitter(Package)
+	}
+	return process.Serve(ctx, App(service, settings, emitter, process.Logger()))
 }
 
 // question holds the arguments of get_weather.
@@ -47,9 +51,9 @@ type question struct {
 }
 
 // App returns the MCP server of a service. Its language is that of the
-// settings, as is the service's. logger is told why the provider failed; nil
-// means that nobody is.
-func App(service *Service, settings Settings, logger *slog.Logger) *appkit.App {
+// settings, as is the service's. emitter tells every report as an event, unless
+// it is nil. logger is told why the provider failed; nil means that nobody is.
+func App(service *Service, settings Settings, emitter *appkit.Emitter, logger *slog.Logger) *appkit.App {
 	lang := Language(settings.Language)
 	get := appkit.NewTool(appkit.ToolInfo{
 		Name:  "get_weather",
@@ -75,6 +79,9 @@ func App(service *Service, settings Settings, logger *slog.Logger) *appkit.App {
 		case err != nil:
 			return "", nil, err
 		}
+		if emitter != nil {
+			announce(emitter, report, logger)
+		}
 		return report.Text, report, nil
 	})
 	return &appkit.App{
@@ -83,8 +90,9 @@ func App(service *Service, settings Settings, logger *slog.Logger) *appkit.App {
 		Version: Version,
 		Instructions: lang.pick("查询城市天气和预报，数据来自 Open-Meteo。",
 			"Weather and forecasts of cities, with data from Open-Meteo."),
-		Tools:  []appkit.Tool{get},
-		Logger: logger,
+		Tools:   []appkit.Tool{get},
+		Emitter: emitter,
+		Logger:  logger,
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aurorabot/aurora/amp"
 	"github.com/aurorabot/aurora/appkit"
 	"github.com/aurorabot/aurora/apps/weather"
 	"github.com/aurorabot/aurora/apps/weather/weathertest"
@@ -328,5 +329,55 @@ func TestAnEndedContextEndsTheApp(t *testing.T) {
 	defer w.Close()
 	if err := weather.Run(ctx, appkit.Process{Stdin: r, Stdout: io.Discard, Stderr: io.Discard, Environ: []string{}}); err != nil {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestAReportIsToldAsAnEventIfTheKeeperWants(t *testing.T) {
+	dir := t.TempDir()
+	server := weathertest.NewServer(t)
+	inside, outside := net.Pipe()
+	served := make(chan error)
+	go func() {
+		served <- weather.Run(t.Context(), appkit.Process{
+			Stdin: inside, Stdout: inside, Stderr: io.Discard,
+			Environ: []string{
+				"AURORA_APP_PACKAGE=" + weather.Package, "AURORA_APP_DATA_DIR=" + dir,
+				fmt.Sprintf(`AURORA_APP_STARTUP={"emit_event":true,"language":"zh","base_url":%q}`, server.URL),
+			},
+		})
+	}()
+	lines := bufio.NewScanner(outside)
+	say := func(line string) {
+		if _, err := io.WriteString(outside, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
+	lines.Scan()
+	say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"im.polaris.weather.get_weather","arguments":{"city":"上海"}}}`)
+	var event *amp.Emission
+	for lines.Scan() && event == nil {
+		var m struct {
+			Method string
+			Params json.RawMessage
+		}
+		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
+			t.Fatal(err)
+		}
+		if m.Method == "aurora/event" {
+			var err error
+			if event, err = amp.ParseEmission(m.Params); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var report weather.Report
+	if err := json.Unmarshal(event.Data, &report); err != nil || event.Type != weather.EventReported || report.City != "上海" || !strings.HasPrefix(report.Text, event.Summary) {
+		t.Errorf("%+v, %v", event, err)
+	}
+	outside.Close()
+	if err := <-served; err != nil {
+		t.Error(err)
 	}
 }

@@ -21,6 +21,9 @@ type Settings struct {
 	// BaseURL, if set, is asked instead of both of Open-Meteo's addresses:
 	// <base_url>/v1/search and <base_url>/v1/forecast.
 	BaseURL string `json:"base_url"`
+	// EmitEvent says whether each report is also told as the event
+	// weather.reported.
+	EmitEvent bool `json:"emit_event"`
 	// TimeoutSeconds bounds one call, from 1 to 120; the default is 15.
 	TimeoutSeconds float64 `json:"timeout_seconds"`
 }

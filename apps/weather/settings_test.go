@@ -17,13 +17,13 @@ func env(startup, language string) []string {
 
 func TestSettingsHaveDefaults(t *testing.T) {
 	for _, c := range []struct{ startup, user, want string }{
-		{"", "", "{ zh  15}"},
-		{"{}", "zh-CN", "{ zh  15}"},
-		{"{}", "zh_TW", "{ zh  15}"},
-		{"{}", "en_US.UTF-8", "{ en  15}"},
-		{"{}", "de", "{ en  15}"},
-		{`{"language":"zh"}`, "en", "{ zh  15}"},
-		{`{"default_city":" 北京 ","base_url":"http://127.0.0.1:1/x","timeout_seconds":2.5}`, "zh", "{北京 zh http://127.0.0.1:1/x 2.5}"},
+		{"", "", "{ zh  false 15}"},
+		{"{}", "zh-CN", "{ zh  false 15}"},
+		{"{}", "zh_TW", "{ zh  false 15}"},
+		{"{}", "en_US.UTF-8", "{ en  false 15}"},
+		{"{}", "de", "{ en  false 15}"},
+		{`{"language":"zh"}`, "en", "{ zh  false 15}"},
+		{`{"default_city":" 北京 ","base_url":"http://127.0.0.1:1/x","timeout_seconds":2.5}`, "zh", "{北京 zh http://127.0.0.1:1/x false 2.5}"},
 	} {
 		s, err := readSettings(appkit.ReadEnv(env(c.startup, c.user)))
 		if err != nil || fmt.Sprint(s) != c.want {
@@ -44,7 +44,7 @@ func TestWrongSettingsAreAllNamedAndNothingIsServed(t *testing.T) {
 		t.Fatal("served")
 	}
 	for _, want := range []string{
-		"app im.polaris.weather:", "defualt_city: unknown key (known: base_url, default_city, language, timeout_seconds)",
+		"app im.polaris.weather:", "defualt_city: unknown key (known: base_url, default_city, emit_event, language, timeout_seconds)",
 		`startup: language: must be zh or en, not "fr"`, "startup: base_url: must be", "startup: timeout_seconds: must be from 1 to 120, not 0",
 	} {
 		if !strings.Contains(err.Error(), want) {
