@@ -22,7 +22,8 @@ type Options struct {
 	Only []string
 	// LookPath finds the program that a child with this environment and working
 	// directory would run. nil means this package's own rule: a word with a
-	// separator is a path, any other is looked for in the PATH of env.
+	// separator is a path, any other is looked for in the PATH of env. An error with
+	// the methods Message and Hint is shown in these two parts.
 	LookPath func(name string, env []string, dir string) (string, error)
 }
 

@@ -65,11 +65,39 @@ func executable(path string, vars *environment) (string, error) {
 	return "", fmt.Errorf("%s does not exist: %w", path, fs.ErrNotExist)
 }
 
-// programHint says how to get, or how to run, a program that was not found.
-func programHint(name string, err error) string {
-	if hint := lineHint(name); hint != "" {
-		return hint
+// An explained error says in two parts what happened and what may help. That of
+// platform/proc does.
+type explained interface {
+	Message() string
+	Hint() string
+}
+
+// explainProgram returns why a program cannot be run, and how to get or run it.
+func explainProgram(name string, err error) (message, hint string) {
+	message = strings.TrimSuffix(err.Error(), ": "+fs.ErrNotExist.Error())
+	message = strings.TrimSuffix(message, ": "+fs.ErrPermission.Error())
+	hint = programHint(name, err)
+	var own explained
+	if errors.As(err, &own) {
+		message = own.Message()
+		if hint == "" {
+			hint = own.Hint()
+		}
 	}
+	switch {
+	case lineHint(name) != "":
+		hint = lineHint(name)
+	case hint != "":
+	case hasSeparator(name):
+		hint = "relative paths start from the home folder"
+	default:
+		hint = "install it, write its whole path, or set PATH in env"
+	}
+	return message, hint
+}
+
+// programHint knows what helps with scripts and with well-known programs.
+func programHint(name string, err error) string {
 	base := strings.TrimSuffix(filepath.Base(name), ".exe")
 	if errors.Is(err, fs.ErrPermission) {
 		switch filepath.Ext(base) {
@@ -80,8 +108,8 @@ func programHint(name string, err error) string {
 		}
 		return "make it executable with chmod +x"
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return ""
+	if errors.Is(err, errFolder) {
+		return "name a program in it"
 	}
 	switch base {
 	case "npx", "npm", "node":
@@ -95,8 +123,5 @@ func programHint(name string, err error) string {
 	case "bunx", "bun":
 		return "install Bun from https://bun.sh"
 	}
-	if hasSeparator(name) {
-		return "relative paths start from the home folder"
-	}
-	return "install it, write its whole path, or set PATH in env"
+	return ""
 }

@@ -1,14 +1,8 @@
 package config
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"regexp"
-	"strings"
-	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
@@ -102,184 +96,6 @@ func parseYAML(text []byte) (file *ast.File, err error) {
 		}
 	}()
 	return parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
-}
-
-// cleanText returns the text of a file as the YAML library wants it: UTF-8
-// without byte order mark, lines ended by \n. Columns do not move.
-func cleanText(data []byte) ([]byte, *Problem) {
-	if len(data) > maxFileBytes {
-		return nil, &Problem{Message: "the file is larger than 1 MiB"}
-	}
-	if bytes.HasPrefix(data, []byte("\xFF\xFE")) || bytes.HasPrefix(data, []byte("\xFE\xFF")) {
-		return nil, &Problem{Line: 1, Column: 1, Message: "the file is UTF-16", Hint: "save it as UTF-8"}
-	}
-	data = bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF"))
-	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
-	data = bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
-	if !utf8.Valid(data) {
-		at := placeOfInvalid(data)
-		return nil, &Problem{Line: at.line, Column: at.column, Message: "the file is not UTF-8", Hint: "save it as UTF-8; it may be GBK now"}
-	}
-	if i := bytes.IndexByte(data, 0); i >= 0 {
-		at := placeAt(data, i)
-		return nil, &Problem{Line: at.line, Column: at.column, Message: "the file holds a zero byte", Hint: "it is not a text file"}
-	}
-	if at, deep := tooDeep(data); deep {
-		return nil, &Problem{Line: at.line, Column: at.column, Message: "brackets or dashes are nested too deeply here"}
-	}
-	if len(data) > 0 && data[len(data)-1] != '\n' {
-		data = append(bytes.Clone(data), '\n') // without it the library does not fold a last text after ">"
-	}
-	if trimmed := bytes.TrimLeft(data, " \t\n"); len(trimmed) > 0 && trimmed[0] == '{' {
-		// Pasted JSON: tabs are blanks in it, also where YAML forbids them.
-		data = bytes.ReplaceAll(data, []byte("\t"), []byte(" "))
-		bare := jsonString.ReplaceAllFunc(data, func(s []byte) []byte { return bytes.Repeat([]byte("s"), len(s)) })
-		if found := jsonComment.FindSubmatchIndex(bare); found != nil {
-			at := placeAt(data, max(found[2], found[4]))
-			return nil, &Problem{Line: at.line, Column: at.column, Message: "a comment in the manner of JavaScript", Hint: "begin comments with #"}
-		}
-	}
-	return data, nil
-}
-
-// jsonString finds the strings of JSON.
-var jsonString = regexp.MustCompile(`"(?:[^"\\\n]|\\.)*"`)
-
-// jsonComment finds, outside of strings, // at the beginning of a line or after a
-// comma or bracket, and /* after a blank or bracket.
-var jsonComment = regexp.MustCompile(`(?m)(?:^|[,{\[]) *(//)|(?:^|[ ,{\[])(/\*).*\*/`)
-
-func placeOfInvalid(data []byte) place {
-	for i := 0; i < len(data); {
-		r, size := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && size == 1 {
-			return placeAt(data, i)
-		}
-		i += size
-	}
-	return place{1, 1}
-}
-
-// placeAt returns the position of byte i.
-func placeAt(data []byte, i int) place {
-	before := data[:i]
-	start := bytes.LastIndexByte(before, '\n') + 1
-	return place{bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[start:]) + 1}
-}
-
-// tooDeep tells whether the text opens so many brackets, or so many list dashes
-// on one line, that the recursion of the YAML library would exhaust the stack.
-// It counts brackets in strings and comments too, which balance in practice.
-func tooDeep(data []byte) (place, bool) {
-	open, lead, leading := 0, 0, true
-	for i, c := range data {
-		switch c {
-		case '[', '{':
-			open++
-		case ']', '}':
-			open = max(0, open-1)
-		case '\n':
-			lead, leading = 0, true
-			continue
-		}
-		if leading {
-			switch c {
-			case '-', '?', ':', '&', '!', '*':
-				lead++
-			case ' ', '\t':
-			default:
-				leading = false
-			}
-		}
-		if open > 10*maxDepth || lead > 10*maxDepth {
-			return placeAt(data, i), true
-		}
-	}
-	return place{}, false
-}
-
-// syntaxProblem says what the YAML library found, and why it probably happened.
-func syntaxProblem(text []byte, err error) *Problem {
-	p := &Problem{Message: err.Error()}
-	var located yaml.Error
-	if !errors.As(err, &located) {
-		return p
-	}
-	p.Message = "cannot be read as YAML: " + plainWords(located.GetMessage())
-	if tk := located.GetToken(); tk != nil && tk.Position != nil {
-		p.Line, p.Column = tk.Position.Line, tk.Position.Column
-	}
-	lines := strings.Split(string(text), "\n")
-	if p.Line < 1 || p.Line > len(lines) {
-		return p
-	}
-	line := lines[p.Line-1]
-	p.Hint = lineHint(line)
-	if p.Hint == "" && tightColon.MatchString(line) {
-		p.Hint = "write a blank after the colon"
-	}
-	if p.Hint == "" && strings.Count(line, ": ") > 1 && !strings.ContainsAny(line, "{[") {
-		p.Hint = `put a value that holds ": " in quotes`
-	}
-	return p
-}
-
-// tightColon finds "key:value".
-var tightColon = regexp.MustCompile(`^[ -]*[A-Za-z_]+:[^ /]`)
-
-var reservedCharacter = regexp.MustCompile(`^('.+') is a reserved character`)
-
-// plainWords says in words for people what the YAML library says in its own.
-func plainWords(message string) string {
-	for _, m := range []struct{ theirs, ours string }{
-		{"',' or '}' must be specified", "a comma or } is missing here"},
-		{"',' or ']' must be specified", "a comma or ] is missing here"},
-		{"flow mapping end token '}'", "this { is never closed"},
-		{"sequence end token ']' not found", "this [ is never closed"},
-		{"end character of double-quoted", `this " is never closed`},
-		{"end character of single-quoted", "this ' is never closed"},
-		{"unexpected scalar value type", "a value is missing before this"},
-		{"mapping value is not allowed in this context", "a key: value stands inside another value"},
-		{"unexpected key name", "this is neither a key: value nor a text"},
-		{"non-map value is specified", "this is no key: value, and stands among such"},
-		{"map key-value is pre-defined", "this is no key: value, and stands among such"},
-		{"value is not allowed in this context", "this does not fit here; look at how far it is indented"},
-		{"tab character", "a tab stands where only blanks may"},
-		{"character '\t'", "a tab stands where only blanks may"},
-	} {
-		if strings.Contains(message, m.theirs) {
-			return m.ours
-		}
-	}
-	if m := reservedCharacter.FindStringSubmatch(message); m != nil {
-		return "a text that begins with " + m[1] + " needs quotes"
-	}
-	return strings.ReplaceAll(message, "\t", `\t`)
-}
-
-// lineHint names what people type by mistake and do not see.
-func lineHint(line string) string {
-	switch {
-	case strings.ContainsAny(line, "“”„‟‘’‚"):
-		return `the line has curly quotes; use " or '`
-	case strings.Contains(line, "："):
-		return "the line has a full-width colon ：; use : and a blank"
-	case strings.ContainsAny(line, "，、"):
-		return "the line has a full-width comma; use ,"
-	case strings.Contains(line, "＝"):
-		return "the line has a full-width equals sign; use ="
-	case strings.Contains(line, "\u3000"), strings.Contains(line, "\u00a0"):
-		return "the line has a full-width or unbreakable blank; use ordinary blanks"
-	case strings.Contains(leadingBlank(line), "\t"):
-		return "the line begins with a tab; indent with blanks"
-	case strings.Contains(line, "${") && strings.Contains(line, "{"):
-		return `inside { } and [ ] put a value with ${…} in quotes: {KEY: "${NAME}"}`
-	}
-	return ""
-}
-
-func leadingBlank(line string) string {
-	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 }
 
 // A builder turns the tree of the library into ours.
@@ -488,5 +304,6 @@ func tokenText(n ast.Node) string {
 }
 
 // isTrue and isFalse know the truth values of YAML 1.2.
-func isTrue(text string) bool  { return text == "true" || text == "True" || text == "TRUE" }
+func isTrue(text string) bool { return text == "true" || text == "True" || text == "TRUE" }
+
 func isFalse(text string) bool { return text == "false" || text == "False" || text == "FALSE" }
