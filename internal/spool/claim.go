@@ -9,16 +9,23 @@ import (
 )
 
 // A Claim is a file that its holder works on. It ends with exactly one of
-// [Claim.Done], [Claim.Dead] and [Claim.Retry]; a claim that never ends is
+// [Claim.Done], [Claim.DoneBecause], [Claim.Dead], [Claim.Retry] and
+// [Claim.Return]. An end that failed did not happen, and may be tried again: the
+// file is still the holder's, and its lane rests. A claim that never ends is
 // pending again after the next [Open].
 type Claim struct {
 	Name string
 	Data []byte
+	// Place is where the file stood in the queue.
+	Place Place
 	// Attempts counts the earlier tries that did not end well.
 	Attempts int
+	// Requeued is when a keeper put the file back after its end, to have it worked
+	// on once more; zero: nobody did.
+	Requeued time.Time
 
-	s    *Spool
-	lane string
+	s     *Spool
+	aside bool // taken out of turn: its lane does not wait for it
 }
 
 // Next claims the first file that waits, and waits for one until ctx ends.
@@ -57,13 +64,42 @@ func (s *Spool) TryNext() (*Claim, error) {
 			continue
 		}
 		if err != nil {
-			s.announce([]Item{{Name: first.name, Place: Place{first.order, first.lane.key}}})
+			s.announce([]Item{{Name: first.name, Place: first.place()}})
 			s.release(first.lane.key)
 			return nil, err
 		}
-		c.lane = first.lane.key
+		c.Place = first.place()
 		return c, nil
 	}
+}
+
+// Take claims a file by its name, out of turn and without regard to its lane.
+// The error is [ErrGone] when the file does not wait.
+func (s *Spool) Take(name string) (*Claim, error) {
+	if !plainName(name) {
+		return nil, fmt.Errorf("%q is not a file name", name)
+	}
+	s.mu.Lock()
+	known := s.index.where[name]
+	s.index.drop(name)
+	s.held++
+	s.mu.Unlock()
+	c, err := s.claim(name)
+	if err != nil {
+		s.mu.Lock()
+		s.held--
+		if known != nil && !errors.Is(err, ErrGone) {
+			s.index.add(name, known.lane.key, known.order)
+			s.stir()
+		}
+		s.mu.Unlock()
+		return nil, err
+	}
+	if known != nil {
+		c.Place = known.place()
+	}
+	c.aside = true
+	return c, nil
 }
 
 // claim moves a file to processing and reads it.
@@ -79,7 +115,11 @@ func (s *Spool) claim(name string) (*Claim, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.move(name, Processing, Pending))
 	}
-	return &Claim{Name: name, Data: data, Attempts: note.Attempts, s: s}, nil
+	c := &Claim{Name: name, Data: data, Attempts: note.Attempts, s: s}
+	if note.Reason == requeued {
+		c.Requeued = note.At
+	}
+	return c, nil
 }
 
 // release says that a claim of ours has ended.
@@ -95,49 +135,86 @@ func (s *Spool) release(lane string) {
 
 // Done ends the claim well. It is called when the effect of the file is durable.
 func (c *Claim) Done() error {
-	return c.end(Done, func() error { return c.s.removeNote(c.Name) })
+	if err := c.end(Done); err != nil {
+		return err
+	}
+	return c.s.removeNote(c.Name)
+}
+
+// DoneBecause is [Claim.Done] for a file that needed no work: the reason stays
+// in the file's note.
+func (c *Claim) DoneBecause(reason string) error {
+	if err := c.s.note(c.Name, func(n *Note) { n.Reason = reason; n.At = time.Now() }); err != nil {
+		return err
+	}
+	return c.end(Done)
 }
 
 // Dead ends the claim for good: the file cannot be worked on, for this reason.
 func (c *Claim) Dead(reason string) error {
-	note := func() error {
-		return c.s.note(c.Name, func(n *Note) { n.Attempts++; n.Reason = reason; n.At = time.Now() })
-	}
-	if err := note(); err != nil {
+	// The attempts are set, not raised, for this may be tried again.
+	err := c.s.note(c.Name, func(n *Note) { n.Attempts = c.Attempts + 1; n.Reason = reason; n.At = time.Now() })
+	if err != nil {
 		return err
 	}
-	return c.end(Dead, nil)
+	return c.end(Dead)
 }
 
 // Retry gives the file back, to be claimed again, with one more attempt noted.
 // It goes to the end of the queue: who needs order holds the claim instead.
 func (c *Claim) Retry(reason string) error {
-	if err := c.s.note(c.Name, func(n *Note) { n.Attempts++; n.Reason = reason; n.At = time.Now() }); err != nil {
+	err := c.s.note(c.Name, func(n *Note) {
+		n.Attempts = c.Attempts + 1
+		if c.Requeued.IsZero() {
+			n.Reason, n.At = reason, time.Now()
+		}
+	})
+	if err != nil {
 		return err
 	}
-	defer c.s.release(c.lane)
-	if err := c.s.move(c.Name, Processing, Pending); err != nil {
+	return c.back(Place{Lane: c.Place.Lane})
+}
+
+// Return gives the file back to its place in the queue, as if it had not been
+// claimed.
+func (c *Claim) Return() error { return c.back(c.Place) }
+
+// back moves the file to pending again, at a place in the queue.
+func (c *Claim) back(at Place) error {
+	err := c.s.move(c.Name, Processing, Pending)
+	if err != nil && !errors.Is(err, ErrGone) {
 		return err
 	}
-	c.s.announce([]Item{{Name: c.Name, Place: Place{Lane: c.lane}}})
-	return nil
+	if err == nil {
+		c.s.announce([]Item{{Name: c.Name, Place: at}})
+	}
+	c.over()
+	return err
 }
 
 // end moves the file to its last folder, stamped with the time it came there.
-func (c *Claim) end(to State, after func() error) error {
-	defer c.s.release(c.lane)
+func (c *Claim) end(to State) error {
 	// The stamp is what retention goes by. It comes first: a file must not lie
 	// in its last folder with an old stamp, where a sweep would remove it.
 	if err := c.s.files.Touch(c.s.path(Processing, c.Name), time.Now()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("end of claim: %w", err)
 	}
-	if err := c.s.move(c.Name, Processing, to); err != nil {
-		return err
+	err := c.s.move(c.Name, Processing, to)
+	if err == nil || errors.Is(err, ErrGone) {
+		c.over()
 	}
-	if after != nil {
-		return after()
+	return err
+}
+
+// over says that the file is no longer the holder's.
+func (c *Claim) over() {
+	if c.aside {
+		c.s.mu.Lock()
+		c.s.held--
+		c.s.mu.Unlock()
+		return
 	}
-	return nil
+	c.s.release(c.Place.Lane)
 }
 
 // move renames a file from one state to another.

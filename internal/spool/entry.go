@@ -1,8 +1,12 @@
 package spool
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -71,17 +75,103 @@ func (s *Spool) Read(state State, name string) ([]byte, error) {
 	return s.files.ReadFile(s.path(state, name))
 }
 
-// Requeue puts a done or dead file back to pending, as if it had never been
-// tried.
+// Waiting returns how many files are known to wait. It does no I/O.
+func (s *Spool) Waiting() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.index.len()
+}
+
+// Has reports whether the spool has a file of this name, in whatever state. If
+// so, the file is durable: a producer that was cut short between writing a file
+// and saying so asks this before it writes again.
+func (s *Spool) Has(name string) (bool, error) {
+	_, state, err := s.find(name, func(path string) ([]byte, error) {
+		_, err := s.files.Stat(path)
+		return nil, err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = s.files.SyncDir(s.path(state, ""))
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for %s: %w", name, err)
+	}
+	return true, nil
+}
+
+// Find returns the content and the state of a file, in whatever state it is. The
+// error is fs.ErrNotExist when there is none.
+func (s *Spool) Find(name string) ([]byte, State, error) {
+	data, state, err := s.find(name, s.files.ReadFile)
+	if err != nil {
+		return nil, "", fmt.Errorf("find %s: %w", name, err)
+	}
+	return data, state, nil
+}
+
+// find looks through the states in the order in which a file passes them, so
+// that one that moves meanwhile is not missed, and once more for one that moves
+// back.
+func (s *Spool) find(name string, look func(path string) ([]byte, error)) ([]byte, State, error) {
+	if !plainName(name) {
+		return nil, "", fmt.Errorf("%q is not a file name", name)
+	}
+	for range 2 {
+		for _, state := range States() {
+			data, err := look(s.path(state, name))
+			if err == nil || !errors.Is(err, fs.ErrNotExist) {
+				return data, state, err
+			}
+		}
+	}
+	return nil, "", fs.ErrNotExist
+}
+
+// Newest returns the files that were written or came to their end last, at most
+// the given number, the newest first, without their notes.
+func (s *Spool) Newest(most int) ([]Entry, error) {
+	var all []Entry
+	for _, state := range States() {
+		infos, err := s.files.ReadDir(s.path(state, ""))
+		if err != nil {
+			return nil, fmt.Errorf("list spool: %w", err)
+		}
+		for _, e := range infos {
+			if !isEntry(e) {
+				continue
+			}
+			if info, err := e.Info(); err == nil { // else moved meanwhile
+				all = append(all, Entry{Name: e.Name(), State: state, Time: info.ModTime()})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Entry) int {
+		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(b.Name, a.Name))
+	})
+	return all[:min(most, len(all))], nil
+}
+
+// Requeue puts a done or dead file back to pending, to be worked on once more.
 func (s *Spool) Requeue(state State, name string) error {
 	if !plainName(name) {
 		return fmt.Errorf("%q is not a file name", name)
 	}
-	if err := s.move(name, state, Pending); err != nil {
+	was, err := s.readNote(name)
+	if err != nil {
 		return err
 	}
-	if err := s.removeNote(name); err != nil {
+	// The note comes first: the file is somebody's as soon as it waits.
+	if err := s.note(name, func(n *Note) { *n = Note{Reason: requeued, At: time.Now()} }); err != nil {
 		return err
+	}
+	if err := s.move(name, state, Pending); err != nil {
+		if was == (Note{}) {
+			return errors.Join(err, s.removeNote(name))
+		}
+		return errors.Join(err, s.note(name, func(n *Note) { *n = was }))
 	}
 	return s.Scan()
 }

@@ -31,6 +31,9 @@ type File interface {
 	Close() error
 }
 
+// Disk returns the real file system.
+func Disk() FileLayer { return disk{} }
+
 // disk is the real file system.
 type disk struct{}
 

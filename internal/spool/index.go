@@ -32,6 +32,8 @@ type waiting struct {
 	at      int // place in the lane
 }
 
+func (w *waiting) place() Place { return Place{w.order, w.lane.key} }
+
 func (x *index) len() int { return len(x.where) }
 
 func (x *index) has(name string) bool { return x.where[name] != nil }

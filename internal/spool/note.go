@@ -14,6 +14,9 @@ import (
 // through well has none.
 const notesDir = "notes"
 
+// requeued is the reason in the note of a file that a keeper put back.
+const requeued = "requeued"
+
 // A Note says how a file fared so far.
 type Note struct {
 	// Attempts counts the tries that did not end well.
