@@ -29,11 +29,18 @@ func children() ([]string, error) {
 			continue // it has just ended
 		}
 		// pid (name) state ppid …; a name may hold anything.
-		rest := string(stat[strings.LastIndexByte(string(stat), ')')+1:])
+		name, rest, _ := cutLast(string(stat), ")")
 		fields := strings.Fields(rest)
 		if len(fields) > 1 && fields[1] == strconv.Itoa(os.Getpid()) {
-			found = append(found, fmt.Sprintf("%s (%s)", p.Name(), fields[0]))
+			found = append(found, fmt.Sprintf("%s) in state %s", name, fields[0]))
 		}
 	}
 	return found, nil
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
 }

@@ -43,7 +43,10 @@ func (p *process) fork(o forkOptions) error {
 		return err
 	}
 	p.record(Event{Kind: "fork", PID: pid})
-	go func() { _ = cmd.Wait() }() // reaps it; with daemon at once
+	if o.Daemon {
+		return cmd.Wait()
+	}
+	go func() { _ = cmd.Wait() }() // reaps it
 	return nil
 }
 
@@ -107,7 +110,7 @@ func runIfFork() {
 			os.Exit(99)
 		}
 		fmt.Fprintln(report, pid)
-		os.Exit(0)
+		syscall.Exit(0) // at once, as in exit
 	}
 	if o.IgnoreTERM {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
