@@ -75,21 +75,17 @@ func (p *program) call(ctx context.Context, h control.House, r control.CallReque
 	}
 	rep := h.Call(ctx, r, progress)
 	meter.clear()
-	return p.endOfCall(ctx, rep, renderResult)
+	return p.endOfCall(ctx, rep, renderer.result)
 }
 
 // endOfCall prints how a call, a read or the like ended. Render makes text for
 // people of the result.
-func (p *program) endOfCall(ctx context.Context, rep control.Reply, render func(raw []byte, s style) string) error {
+func (p *program) endOfCall(ctx context.Context, rep control.Reply, render func(r renderer, raw []byte) string) error {
 	if err := p.out.document(rep); err != nil {
 		return err
 	}
 	if rep.OK {
-		text := render(rep.Result, p.out.style())
-		if p.out.terminal {
-			text = visible(text)
-		}
-		p.out.print(text)
+		p.out.print(render(p.out.renderer(), rep.Result))
 		return nil
 	}
 	e := rep.Error
@@ -99,7 +95,7 @@ func (p *program) endOfCall(ctx context.Context, rep control.Reply, render func(
 	p.out.fail(e, "")
 	if len(rep.Result) > 0 && !p.out.json {
 		// The message is mostly the text of the result itself.
-		if text := strings.TrimSpace(render(rep.Result, false)); text != strings.TrimSpace(e.Message) {
+		if text := strings.TrimSpace(render(renderer{}, rep.Result)); text != strings.TrimSpace(e.Message) {
 			p.out.note("%s", visible(text))
 		}
 	}

@@ -45,7 +45,7 @@ resource template, may go on. A name with :// in it is a template.
 				return err
 			}
 			return p.withHouse(cmd.Context(), names, func(ctx context.Context, h control.House) error {
-				return p.endOfCall(ctx, h.Complete(ctx, r), renderCompletion)
+				return p.endOfCall(ctx, h.Complete(ctx, r), renderer.completion)
 			})
 		},
 	}

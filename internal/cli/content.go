@@ -22,29 +22,51 @@ type part struct {
 	Other    json.RawMessage `json:"-"`
 }
 
-// renderResult makes text of the result of a call: its text parts, notes for
+// A renderer makes text for people of what apps answer.
+type renderer struct {
+	style
+	terminal bool // control characters of foreign text are made visible
+}
+
+func (o *output) renderer() renderer { return renderer{o.style(), o.terminal} }
+
+// text returns foreign text as it may be shown.
+func (r renderer) text(s string) string {
+	if r.terminal {
+		return visible(s)
+	}
+	return s
+}
+
+// note returns our own words about a part, which may hold foreign text.
+func (r renderer) note(s string) string { return r.dim(r.text(s)) }
+
+// json returns raw JSON in lines.
+func (r renderer) json(raw []byte) string { return r.text(string(indent(raw))) + "\n" }
+
+// result makes text of the result of a call: its text parts, notes for
 // parts of other kinds, and its structured content if there is no text.
-func renderResult(raw []byte, s style) string {
-	var r struct {
+func (r renderer) result(raw []byte) string {
+	var res struct {
 		Content    []json.RawMessage `json:"content"`
 		Structured json.RawMessage   `json:"structuredContent"`
 	}
-	if json.Unmarshal(raw, &r) != nil {
-		return string(indent(raw)) + "\n"
+	if json.Unmarshal(raw, &res) != nil {
+		return r.json(raw)
 	}
 	var b strings.Builder
 	hasText := false
-	for _, c := range r.Content {
+	for _, c := range res.Content {
 		p := decodePart(c)
 		hasText = hasText || p.Type == "text" && p.Text != nil
-		b.WriteString(endLine(renderPart(p, s)))
+		b.WriteString(endLine(r.part(p)))
 	}
 	switch {
 	case hasText:
-	case len(r.Structured) > 0:
-		fmt.Fprintf(&b, "%s\n", indent(r.Structured))
-	case len(r.Content) == 0:
-		b.WriteString(s.dim("(an empty result)") + "\n")
+	case len(res.Structured) > 0:
+		b.WriteString(r.json(res.Structured))
+	case len(res.Content) == 0:
+		b.WriteString(r.dim("(an empty result)") + "\n")
 	}
 	return b.String()
 }
@@ -59,46 +81,46 @@ func decodePart(raw json.RawMessage) part {
 	return p
 }
 
-// renderPart shows text as it is and anything else as a short note.
-func renderPart(p part, s style) string {
+// part shows text as it is and anything else as a short note.
+func (r renderer) part(p part) string {
 	switch {
 	case p.Type == "text" && p.Text != nil:
-		return *p.Text
+		return r.text(*p.Text)
 	case p.Type == "image" || p.Type == "audio":
-		return s.dim(fmt.Sprintf("[%s %s, %s]", p.Type, p.MIMEType, bytesOf(p.Data)))
+		return r.note(fmt.Sprintf("[%s %s, %s]", p.Type, p.MIMEType, bytesOf(p.Data)))
 	case p.Type == "resource_link":
-		return s.dim("[link " + p.URI + named(p.Name) + "]")
+		return r.note("[link " + p.URI + named(p.Name) + "]")
 	case p.Type == "resource" && p.Resource != nil:
-		return s.dim("[resource "+p.Resource.URI+"]") + "\n" + renderContents(*p.Resource, s)
+		return r.note("[resource "+p.Resource.URI+"]") + "\n" + r.contents(*p.Resource)
 	case p.Type != "":
-		return s.dim("[" + p.Type + "] " + string(p.Other))
+		return r.note("[" + p.Type + "] " + string(p.Other))
 	}
-	return s.dim("[unknown part] ") + string(p.Other)
+	return r.note("[unknown part] " + string(p.Other))
 }
 
-// renderContents shows one item of the contents of a resource.
-func renderContents(p part, s style) string {
+// contents shows one item of the contents of a resource.
+func (r renderer) contents(p part) string {
 	switch {
 	case p.Text != nil:
-		return *p.Text
+		return r.text(*p.Text)
 	case p.Blob != nil:
-		return s.dim(fmt.Sprintf("[%s, %s]", cmp.Or(p.MIMEType, "binary data"), bytesOf(*p.Blob)))
+		return r.note(fmt.Sprintf("[%s, %s]", cmp.Or(p.MIMEType, "binary data"), bytesOf(*p.Blob)))
 	}
-	return s.dim("[no text]")
+	return r.dim("[no text]")
 }
 
-// renderRead makes text of the contents of a resource.
-func renderRead(raw []byte, s style) string {
+// read makes text of the contents of a resource.
+func (r renderer) read(raw []byte) string {
 	contents, ok := decodeContents(raw)
 	if !ok {
-		return string(indent(raw)) + "\n"
+		return r.json(raw)
 	}
 	var b strings.Builder
 	for _, c := range contents {
 		if len(contents) > 1 {
-			b.WriteString(s.bold(c.URI) + "\n")
+			b.WriteString(r.bold(r.text(c.URI)) + "\n")
 		}
-		b.WriteString(endLine(renderContents(c, s)))
+		b.WriteString(endLine(r.contents(c)))
 	}
 	return b.String()
 }
@@ -111,41 +133,41 @@ func decodeContents(raw []byte) ([]part, bool) {
 	return r.Contents, err == nil
 }
 
-// renderPrompt makes text of the messages of a prompt.
-func renderPrompt(raw []byte, s style) string {
-	var r struct {
+// prompt makes text of the messages of a prompt.
+func (r renderer) prompt(raw []byte) string {
+	var res struct {
 		Description string `json:"description"`
 		Messages    []struct {
 			Role    string          `json:"role"`
 			Content json.RawMessage `json:"content"`
 		} `json:"messages"`
 	}
-	if json.Unmarshal(raw, &r) != nil {
-		return string(indent(raw)) + "\n"
+	if json.Unmarshal(raw, &res) != nil {
+		return r.json(raw)
 	}
 	var b strings.Builder
-	if r.Description != "" {
-		b.WriteString(s.dim(r.Description) + "\n\n")
+	if res.Description != "" {
+		b.WriteString(r.note(res.Description) + "\n\n")
 	}
-	for _, m := range r.Messages {
-		b.WriteString(s.bold(m.Role+":") + " " + endLine(renderPart(decodePart(m.Content), s)))
+	for _, m := range res.Messages {
+		b.WriteString(r.bold(r.text(m.Role)+":") + " " + endLine(r.part(decodePart(m.Content))))
 	}
 	return b.String()
 }
 
-// renderCompletion prints one value a line.
-func renderCompletion(raw []byte, _ style) string {
-	var r struct {
+// completion prints one value a line.
+func (r renderer) completion(raw []byte) string {
+	var res struct {
 		Completion struct {
 			Values []string `json:"values"`
 		} `json:"completion"`
 	}
-	if json.Unmarshal(raw, &r) != nil {
-		return string(indent(raw)) + "\n"
+	if json.Unmarshal(raw, &res) != nil {
+		return r.json(raw)
 	}
 	var b strings.Builder
-	for _, v := range r.Completion.Values {
-		b.WriteString(v + "\n")
+	for _, v := range res.Completion.Values {
+		b.WriteString(r.text(v) + "\n")
 	}
 	return b.String()
 }

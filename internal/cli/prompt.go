@@ -28,7 +28,7 @@ func (p *program) promptCommand() *cobra.Command {
 				return err
 			}
 			return p.withHouse(cmd.Context(), args[:1], func(ctx context.Context, h control.House) error {
-				return p.endOfCall(ctx, h.Prompt(ctx, r), renderPrompt)
+				return p.endOfCall(ctx, h.Prompt(ctx, r), renderer.prompt)
 			})
 		},
 	}

@@ -62,7 +62,7 @@ func (p *program) read(ctx context.Context, h control.House, r control.ReadReque
 			return err
 		}
 	}
-	return p.endOfCall(ctx, rep, renderRead)
+	return p.endOfCall(ctx, rep, renderer.read)
 }
 
 // onlyBlob returns the bytes of contents that are one binary item.
@@ -78,7 +78,7 @@ func onlyBlob(raw []byte) ([]byte, bool) {
 func writeContents(file string, raw []byte) error {
 	data, ok := onlyBlob(raw)
 	if !ok {
-		data = []byte(renderRead(raw, false))
+		data = []byte(renderer{}.read(raw))
 	}
 	return os.WriteFile(file, data, 0o666)
 }
