@@ -20,7 +20,8 @@ import (
 type app struct {
 	host  *Host
 	conf  *config.App
-	index int // in Host.apps and Host.parts
+	index int    // in Host.apps and Host.parts
+	fault string // why the configuration forbids to start it; empty: it does not
 	log   *slog.Logger
 
 	snap     atomic.Pointer[snapshot] // replaced by the supervisor only
@@ -83,6 +84,7 @@ func newApp(h *Host, index int, conf *config.App, fault string) *app {
 		host:     h,
 		conf:     conf,
 		index:    index,
+		fault:    fault,
 		log:      h.logger.With("app", conf.Key),
 		commands: make(chan command),
 		wake:     make(chan struct{}, 1),

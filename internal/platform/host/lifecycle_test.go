@@ -415,6 +415,12 @@ func TestDisabledAndFaultyAppsAreNeverStarted(t *testing.T) {
 			t.Errorf("stopping a disabled app: %v, %s", err, h.state("off"))
 		}
 		var e *call.Error
+		if err := h.StopApp(t.Context(), "broken"); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.StartApp(t.Context(), "broken"); !errors.As(err, &e) || e.Code != call.ConfigInvalid || !strings.Contains(e.Message, "command is missing") {
+			t.Errorf("starting a faulty app: %v", err)
+		}
 		if err := h.StartApp(t.Context(), "nope"); !errors.As(err, &e) || e.Code != call.AppUnknown || !strings.Contains(e.Message, "broken") {
 			t.Errorf("starting an unknown app: %v", err)
 		}

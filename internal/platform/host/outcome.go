@@ -58,6 +58,9 @@ func badArguments(t *Tool, err error) *call.Error {
 
 // unavailable explains why an app takes no calls.
 func (a *app) unavailable(s *snapshot) *call.Error {
+	if s.state.live() {
+		return &call.Error{Code: call.AppUnavailable, Message: fmt.Sprintf("The app %q has lost its connection and is not back yet.", a.conf.Key), Retryable: true}
+	}
 	return &call.Error{
 		Code:      call.AppUnavailable,
 		Message:   fmt.Sprintf("The app %q is %s. %s", a.conf.Key, strings.ReplaceAll(string(s.state), "_", " "), s.reason),

@@ -96,7 +96,7 @@ func silentHint(c *config.App) string {
 }
 
 func versionReason(e *mcp.VersionError) string {
-	return sentence(e.Error()) + " Its protocol is not one that this Aurora speaks, so it is not tried again before its configuration changes."
+	return sentence(e.Error()) + " It is not tried again before its configuration changes or somebody restarts it."
 }
 
 // serverName is what a server calls itself, short enough for a status.

@@ -70,7 +70,8 @@ func (r *refresher) init(w *watch) {
 	r.timer.Stop()
 	a := w.app
 	if a.stale != "" {
-		r.failed(a.staleLists)
+		r.stumbled(a.staleLists)
+		r.plan(time.Now(), r.retry)
 	}
 	if a.changed.Load() != 0 {
 		r.noted()
@@ -133,7 +134,8 @@ func (r *refresher) took(f fetchResult) {
 	if closed(r.w.live.session) {
 		return
 	}
-	r.pending |= lists(a.changed.Swap(0))
+	news := lists(a.changed.Swap(0))
+	r.pending |= news
 	old := a.part()
 	changed := old.differs(f.part)
 	if changed != 0 || !slices.Equal(old.warned.all(), f.part.warned.all()) {
@@ -148,27 +150,28 @@ func (r *refresher) took(f fetchResult) {
 	for _, method := range changed.methods() {
 		a.signal(Signal{Kind: SignalChanged, Method: method})
 	}
+	wait := debounce
 	if f.err != nil {
-		r.failed(f.failed)
+		r.stumbled(f.failed)
+		if news == 0 && r.first.IsZero() {
+			wait = r.retry
+		}
 		a.stale = a.staleReason(f.failed, f.err)
 	} else if a.stale != "" && r.pending&a.staleLists == 0 {
 		a.stale, a.staleLists, r.retry = "", 0, 0
 	}
 	a.settle()
-	r.plan(now, debounce)
+	r.plan(now, wait)
 	if r.pending == 0 {
 		a.settleFresh(r.w.live.epoch)
 	}
 }
 
-// failed plans to read the lists again that could not be read.
-func (r *refresher) failed(which lists) {
+// stumbled notes which lists could not be read; they stay due.
+func (r *refresher) stumbled(which lists) {
 	r.retry = min(max(2*r.retry, retryStale), backoffCap)
-	r.w.app.staleLists |= which
 	r.pending |= which
-	r.gap = max(r.gap, r.retry)
-	r.last = time.Now()
-	r.plan(r.last, r.retry)
+	r.w.app.staleLists |= which
 }
 
 // settleFresh opens the gate for those who wait for fresh lists, unless

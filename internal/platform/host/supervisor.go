@@ -42,17 +42,16 @@ func (a *app) idle() phase {
 					a.enter(Stopped, stoppedReason(a.conf.Key))
 				}
 				c.done <- nil
-			case a.now.state == Disabled, a.faulty():
+			case a.now.state == Disabled:
 				c.done <- notStartable(a.now.reason)
+			case a.fault != "":
+				c.done <- notStartable(a.fault)
 			default:
 				return a.again(c)
 			}
 		}
 	}
 }
-
-// faulty reports whether the configuration forbids to start the app.
-func (a *app) faulty() bool { return a.host.opt.Faults[a.conf.Key] != "" }
 
 // again starts afresh because of a command: former failures do not count.
 func (a *app) again(c command) phase {
@@ -264,8 +263,11 @@ func (a *app) release(l *live) {
 		link.Transport.Close()
 	}
 	if p := link.Process; p != nil {
-		a.now.exit = exitOf(p.Stop(a.host.hurry))
-		a.now.stderr = p.StderrTail(stderrLines)
+		exit := p.Stop(a.host.hurry)
+		a.now.exit, a.now.stderr = exitOf(exit), p.StderrTail(stderrLines)
+		if l != nil && !exit.Stuck {
+			l.session.Wait() // the output has ended, so its reader is about to
+		}
 	}
 	a.now.noise += link.noise()
 	a.now.link = nil
