@@ -1,0 +1,77 @@
+//go:build unix
+
+package proc
+
+import (
+	"io"
+	"os"
+	"testing"
+)
+
+func pipeStream(t *testing.T) (*stream, *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	s := newStream(r)
+	t.Cleanup(s.close)
+	return s, w
+}
+
+func TestStreamEndsAlthoughSomebodyHoldsThePipe(t *testing.T) {
+	s, w := pipeStream(t)
+	w.WriteString("all of it")
+	s.drain()
+	got, err := io.ReadAll(s)
+	if err != nil || string(got) != "all of it" {
+		t.Errorf("read %q, %v", got, err)
+	}
+	<-s.ended
+}
+
+func TestStreamGivesWhatIsInThePipeHoweverLateItIsRead(t *testing.T) {
+	s, w := pipeStream(t)
+	full := make([]byte, 60<<10)
+	w.Write(full)
+	s.drain()
+	// A Read that waits, until the deadline has surely passed.
+	late, _ := pipeStream(t)
+	late.drain()
+	if n, err := late.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+		t.Fatalf("late: %d, %v", n, err)
+	}
+	got, err := io.ReadAll(s)
+	if err != nil || len(got) != len(full) {
+		t.Errorf("read %d bytes, %v", len(got), err)
+	}
+}
+
+func TestStreamIsNotKeptOpenByAChatterer(t *testing.T) {
+	s, w := pipeStream(t)
+	chatter := make(chan struct{})
+	go func() {
+		defer close(chatter)
+		for block := make([]byte, 4<<10); ; {
+			if _, err := w.Write(block); err != nil {
+				return // the stream is closed
+			}
+		}
+	}()
+	s.drain()
+	if _, err := io.Copy(io.Discard, s); err != nil {
+		t.Error(err)
+	}
+	<-chatter
+}
+
+func TestStreamIsClosedUnderItsReader(t *testing.T) {
+	s, _ := pipeStream(t)
+	done := make(chan error)
+	go func() { _, err := s.Read(make([]byte, 1)); done <- err }()
+	s.finish(nil) // the reader may be before or in its Read
+	if err := <-done; err != io.EOF {
+		t.Errorf("the reader got %v", err)
+	}
+}
