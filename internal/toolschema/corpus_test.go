@@ -109,15 +109,19 @@ func TestEveryRealToolReachesEveryModel(t *testing.T) {
 }
 
 func TestSoundRealSchemasAreNotTouched(t *testing.T) {
-	for _, tool := range append(registry(t), real(t)...) {
-		v, err := parse(tool.InputSchema)
-		if err != nil || v.get("type").str() != "object" || v.get("properties") == nil || strings.Contains(string(tool.InputSchema), `"$`) {
-			continue
-		}
-		item := Convert(OpenAI, []Tool{tool}, nil).Tools[0]
-		if got := parameters(t, OpenAI, item); got != string(v.json()) {
-			t.Errorf("%s\ngot  %s\nwant %s", tool.Canonical, got, v.json())
-		}
+	for name, read := range map[string]func(testing.TB) []Tool{"registry": registry, "recorded": real} {
+		t.Run(name, func(t *testing.T) {
+			for _, tool := range read(t) {
+				v, err := parse(tool.InputSchema)
+				if err != nil || v.get("type").str() != "object" || v.get("properties") == nil || strings.Contains(string(tool.InputSchema), `"$`) {
+					continue
+				}
+				item := Convert(OpenAI, []Tool{tool}, nil).Tools[0]
+				if got := parameters(t, OpenAI, item); got != string(v.json()) {
+					t.Errorf("%s\ngot  %s\nwant %s", tool.Canonical, got, v.json())
+				}
+			}
+		})
 	}
 }
 
