@@ -348,7 +348,7 @@ func (p *process) received(method string) int {
 	return n
 }
 
-// sent returns the params of the messages of a method that a process got.
+// params returns the params of the messages of a method that a process got.
 func (p *process) params(method string) []string {
 	var list []string
 	for _, e := range p.peer.Events() {
