@@ -71,12 +71,7 @@ func parseRPCError(raw []byte) *RPCError {
 	members(raw, func(name, value []byte) {
 		switch string(name) {
 		case "code":
-			if n, _, ok := integer(value); ok {
-				e.Code = n
-			} else if len(value) > 1 && value[0] == '-' {
-				n, _, _ = integer(value[1:])
-				e.Code = -n
-			}
+			e.Code, _, _ = integer(value)
 		case "message":
 			if value[0] == '"' {
 				e.Message, known = unquote(value), true

@@ -118,6 +118,20 @@ func (p *peer) next(method string) message {
 	return m
 }
 
+// nextCall returns the next tools/call, whatever cancellations came before it.
+func (p *peer) nextCall() message {
+	p.t.Helper()
+	for {
+		m, ok := <-p.got
+		if !ok || m.Method != "notifications/cancelled" && m.Method != "tools/call" {
+			p.t.Fatalf("the peer waits for a call and got %q", m.line)
+		}
+		if m.Method == "tools/call" {
+			return m
+		}
+	}
+}
+
 // silent fails if anything has arrived.
 func (p *peer) silent() {
 	p.t.Helper()
