@@ -25,7 +25,7 @@ type Catalog struct {
 
 	byName  map[string]*Tool   // canonical
 	byAlias map[string]*Tool   //
-	byBare  map[string][]*Tool // upstream
+	byBare  map[string][]*Tool // without the package
 	// withheld says, by canonical name and by alias, why a name has no tool.
 	withheld map[string]string
 
@@ -117,7 +117,7 @@ func join(parts []*part) *Catalog {
 	for _, t := range tools {
 		c.byName[t.Name] = t
 		c.byAlias[t.Alias] = t
-		c.byBare[t.Upstream] = append(c.byBare[t.Upstream], t)
+		c.byBare[t.bare()] = append(c.byBare[t.bare()], t)
 	}
 	for _, p := range current {
 		for _, q := range p.prompts {
@@ -158,7 +158,7 @@ func (c *Catalog) addPrompt(q *Prompt) {
 	other, clash := c.promptByName[q.Name]
 	if !clash {
 		c.promptByName[q.Name] = q
-		c.promptByBare[q.Upstream] = append(c.promptByBare[q.Upstream], q)
+		c.promptByBare[q.bare()] = append(c.promptByBare[q.bare()], q)
 		return
 	}
 	why := func(mine, others *Prompt) string {
@@ -167,7 +167,7 @@ func (c *Catalog) addPrompt(q *Prompt) {
 	}
 	if other != nil {
 		c.promptByName[q.Name] = nil // taken, but by nobody
-		c.promptByBare[other.Upstream] = slices.DeleteFunc(c.promptByBare[other.Upstream], func(p *Prompt) bool { return p == other })
+		c.promptByBare[other.bare()] = slices.DeleteFunc(c.promptByBare[other.bare()], func(p *Prompt) bool { return p == other })
 		c.clash(other.App.Key, why(other, q))
 	} else {
 		other = q
@@ -225,8 +225,8 @@ func (c *Catalog) remember(p *part) {
 		if c.byAlias[t.Alias] == nil && c.withheld[t.Alias] == "" {
 			c.byAlias[t.Alias] = t
 		}
-		if len(c.byBare[t.Upstream]) == 0 {
-			c.byBare[t.Upstream] = []*Tool{t}
+		if len(c.byBare[t.bare()]) == 0 {
+			c.byBare[t.bare()] = []*Tool{t}
 		}
 	}
 }

@@ -87,7 +87,7 @@ func TestAliasesThatMeetAreBothWithheld(t *testing.T) {
 
 func TestNamesAreResolvedInAllForms(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
-		w := h.app("weather", "tool get_weather\ntool ping")
+		w := h.app("weather", "tool get_weather\ntool ping\ntool im.polaris.weather.get_tide")
 		w.Package = "im.polaris.weather"
 		h.app("other", "tool ping\ntool 天气")
 		h.open()
@@ -95,6 +95,8 @@ func TestNamesAreResolvedInAllForms(t *testing.T) {
 			"im.polaris.weather.get_weather":     "im.polaris.weather.get_weather",
 			"im__polaris__weather__get_weather":  "im.polaris.weather.get_weather",
 			"get_weather":                        "im.polaris.weather.get_weather",
+			"im.polaris.weather.get_tide":        "im.polaris.weather.get_tide",
+			"get_tide":                           "im.polaris.weather.get_tide", // the server put the package there itself
 			"天气":                                 "other.天气",
 			h.Catalog().byName["other.天气"].Alias: "other.天气",
 		} {
@@ -106,8 +108,8 @@ func TestNamesAreResolvedInAllForms(t *testing.T) {
 		wantEnd(t, h.call("get_wether", ""), call.ProtocolError, call.ToolUnknown, "Did you mean im.polaris.weather.get_weather?")
 		wantEnd(t, h.call("Get_Weather", ""), call.ProtocolError, call.ToolUnknown, "Did you mean im.polaris.weather.get_weather?")
 		wantEnd(t, h.call("im.polaris.weather.GET_WEATHER", ""), call.ProtocolError, call.ToolUnknown)
-		if n := len(h.last("weather").params("tools/call")); n != 3 {
-			t.Errorf("%d calls reached the server, want 3: near names are suggested, never called", n)
+		if n := len(h.last("weather").params("tools/call")); n != 5 {
+			t.Errorf("%d calls reached the server, want 5: near names are suggested, never called", n)
 		}
 	})
 }

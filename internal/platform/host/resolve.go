@@ -12,8 +12,8 @@ import (
 // nearNames is how many similar names an error suggests.
 const nearNames = 3
 
-// Resolve finds a tool by its canonical name, else by its alias, else by an
-// upstream name that only one app has. It looks in tables that were made when
+// Resolve finds a tool by its canonical name, else by its alias, else by its
+// name without the package, if only one app has a tool of that name. It looks in tables that were made when
 // the tools were listed and never takes a name apart. Letter case matters.
 //
 // The tool may belong to an app that cannot be reached now. The error is a
@@ -67,7 +67,7 @@ func (c *Catalog) didYouMean(name string) string {
 	canonical := make(map[string]string, 3*len(c.tools)) // from any form
 	forms := make([]string, 0, 3*len(c.tools))
 	for _, t := range c.tools {
-		for _, form := range []string{t.Name, t.Alias, t.Upstream} {
+		for _, form := range []string{t.Name, t.Alias, t.bare()} {
 			if _, ok := canonical[form]; !ok {
 				canonical[form] = t.Name
 				forms = append(forms, form)

@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/json"
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/aurorabot/aurora/internal/config"
@@ -89,6 +90,15 @@ type Prompt struct {
 	Definition  json.RawMessage
 
 	owner *app
+}
+
+// bare returns the name without the package, which people like to type.
+func (t *Tool) bare() string { return bare(t.App, t.Name) }
+
+func (p *Prompt) bare() string { return bare(p.App, p.Name) }
+
+func bare(app *config.App, canonical string) string {
+	return strings.TrimPrefix(canonical, app.Package+".")
 }
 
 // A PromptArgument is one argument of a prompt. Its value is a string.
