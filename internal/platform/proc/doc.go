@@ -6,17 +6,19 @@
 //
 // Nothing survives. A child leads a session, and so a process group, of its
 // own. When it has ended, in whatever way, what is left of its family is
-// killed before [Process.Done] is closed. On Linux the family is found by group, by session, by a
-// cookie in the environment ([CookieVar]) and by adoption: this process is a
-// child subreaper, so orphans come to it and not to init. When this process
-// itself is killed, direct children die with it (parent-death signal) and the
-// rest is found by [Launcher.Sweep] at the next start. macOS has no parent-death
-// signal and no adoption; Windows keeps a family in a job object, which ends
-// with this process.
+// killed before [Process.Done] is closed. On Linux the family is found by
+// group, by session, by a cookie in the environment ([CookieVar]), by descent
+// seen while parents still lived, and by adoption: this process is a child
+// subreaper, so orphans come to it and not to init. When this process itself is
+// killed, direct children die with it (parent-death signal) and the rest is
+// found by [Launcher.Sweep] at the next start. macOS has no parent-death signal
+// and no adoption; Windows keeps a family in a job object, which ends with this
+// process.
 //
 // Nothing waits for ever. [Process.Stop] climbs a ladder in which every rung is
 // bounded: close stdin, wait; TERM to the group, wait; KILL. A child that
-// ends by itself in time is never signalled. The end of a child is noticed by
+// ends by itself in time is never signalled. What a stopped child leaves behind
+// has its time for TERM too; what a crashed one leaves is killed at once. The end of a child is noticed by
 // waiting for the process, not for the end of its output, so a grandchild that
 // holds the pipe hides nothing.
 //

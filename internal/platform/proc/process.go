@@ -153,6 +153,9 @@ func (p *Process) Stop(ctx context.Context) Exit {
 // the process is done or stuck.
 func (p *Process) climb() {
 	defer close(p.climbed)
+	if _, ended := p.Exit(); ended {
+		return
+	}
 	begin := time.Now()
 	p.noteKin()
 	p.stdin.Close()
