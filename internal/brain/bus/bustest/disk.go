@@ -1,0 +1,336 @@
+package bustest
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aurorabot/aurora/internal/spool"
+)
+
+// ErrDisk is the failure of a step.
+var ErrDisk = errors.New("disk says no")
+
+// A Disk is a file system in memory. All methods may be called from many
+// goroutines.
+type Disk struct {
+	mu      sync.Mutex // guards everything below
+	names   map[string]*content
+	durable map[string]*content
+	steps   int
+	failAt  int // the step that fails; 0: none
+	lostAt  int // from this step on all fail; 0: never
+}
+
+type content struct {
+	data   []byte
+	synced []byte
+	mtime  time.Time
+}
+
+// NewDisk returns an empty disk.
+func NewDisk() *Disk {
+	return &Disk{names: map[string]*content{}, durable: map[string]*content{}}
+}
+
+// FailAt lets the step-th step from the first fail, once; 0: none.
+func (d *Disk) FailAt(step int) { d.set(func() { d.failAt = step }) }
+
+// LoseAt lets the step-th step and all after it fail; 0: none.
+func (d *Disk) LoseAt(step int) { d.set(func() { d.lostAt = step }) }
+
+func (d *Disk) set(change func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change()
+}
+
+// Steps returns how many steps were made.
+func (d *Disk) Steps() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.steps
+}
+
+// Kill returns the disk as the next process finds it after a kill -9.
+func (d *Disk) Kill() *Disk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	after := NewDisk()
+	for name, c := range d.names {
+		n := &content{slices.Clone(c.data), slices.Clone(c.synced), c.mtime}
+		after.names[name] = n
+		if d.durable[name] == c {
+			after.durable[name] = n
+		}
+	}
+	return after
+}
+
+// PowerLoss returns the disk as the next process finds it after the power went.
+// With torn, half of what was written to the end of a file without a sync is
+// there too.
+func (d *Disk) PowerLoss(torn bool) *Disk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	after := NewDisk()
+	for name, c := range d.durable {
+		data := c.synced
+		if extra := len(c.data) - len(data); torn && extra > 0 {
+			data = c.data[:len(data)+extra/2]
+		}
+		n := &content{slices.Clone(data), slices.Clone(data), c.mtime}
+		after.names[name], after.durable[name] = n, n
+	}
+	return after
+}
+
+// Names returns the names of all files, sorted.
+func (d *Disk) Names() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var names []string
+	for name := range d.names {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Write puts a file on the disk as another program would, durably.
+func (d *Disk) Write(name string, data []byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := &content{slices.Clone(data), slices.Clone(data), time.Now()}
+	d.names[name], d.durable[name] = c, c
+}
+
+// Age sets the time of a file back.
+func (d *Disk) Age(name string, by time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c := d.names[name]; c != nil {
+		c.mtime = c.mtime.Add(-by)
+	}
+}
+
+// step counts one operation and says whether it fails. d.mu is held.
+func (d *Disk) step() error {
+	d.steps++
+	if d.steps == d.failAt || d.lostAt > 0 && d.steps >= d.lostAt {
+		return ErrDisk
+	}
+	return nil
+}
+
+// MkdirAll does nothing: folders are where files are.
+func (d *Disk) MkdirAll(string) error { return nil }
+
+type file struct {
+	d *Disk
+	c *content
+}
+
+// Create makes a new file.
+func (d *Disk) Create(name string) (spool.File, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.step(); err != nil {
+		return nil, err
+	}
+	if d.names[name] != nil {
+		return nil, fs.ErrExist
+	}
+	c := &content{mtime: time.Now()}
+	d.names[name] = c
+	return &file{d, c}, nil
+}
+
+// Append opens a file for writing at its end.
+func (d *Disk) Append(name string) (spool.File, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.step(); err != nil {
+		return nil, err
+	}
+	if d.names[name] == nil {
+		d.names[name] = &content{mtime: time.Now()}
+	}
+	return &file{d, d.names[name]}, nil
+}
+
+// Truncate cuts a file.
+func (d *Disk) Truncate(name string, size int64) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.step(); err != nil {
+		return err
+	}
+	c := d.names[name]
+	if c == nil {
+		return fs.ErrNotExist
+	}
+	c.data = c.data[:size]
+	return nil
+}
+
+func (f *file) Write(p []byte) (int, error) {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
+	if err := f.d.step(); err != nil {
+		f.c.data = append(f.c.data, p[:len(p)/2]...) // a full disk takes a part
+		return len(p) / 2, err
+	}
+	f.c.data = append(f.c.data, p...)
+	f.c.mtime = time.Now()
+	return len(p), nil
+}
+
+func (f *file) Sync() error {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
+	if err := f.d.step(); err != nil {
+		return err
+	}
+	f.c.synced = slices.Clone(f.c.data)
+	return nil
+}
+
+func (f *file) Close() error {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
+	return f.d.step()
+}
+
+// Rename moves a file over another one.
+func (d *Disk) Rename(from, to string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.step(); err != nil {
+		return err
+	}
+	c := d.names[from]
+	if c == nil {
+		return fs.ErrNotExist
+	}
+	delete(d.names, from)
+	d.names[to] = c
+	return nil
+}
+
+// Remove removes a file.
+func (d *Disk) Remove(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.names[name] == nil {
+		return fs.ErrNotExist // no step: nothing happens
+	}
+	if err := d.step(); err != nil {
+		return err
+	}
+	delete(d.names, name)
+	return nil
+}
+
+// SyncDir makes the names of a folder durable.
+func (d *Disk) SyncDir(dir string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.step(); err != nil {
+		return err
+	}
+	in := filepath.Clean(dir)
+	for name := range d.durable {
+		if filepath.Dir(name) == in && d.names[name] == nil {
+			delete(d.durable, name)
+		}
+	}
+	for name, c := range d.names {
+		if filepath.Dir(name) == in && d.durable[name] != c {
+			d.forget(c)
+			d.durable[name] = c
+		}
+	}
+	return nil
+}
+
+// forget drops the old name of a file: a rename is one step, also for a crash.
+func (d *Disk) forget(c *content) {
+	for name, known := range d.durable {
+		if known == c && d.names[name] != c {
+			delete(d.durable, name)
+		}
+	}
+}
+
+// ReadFile returns the content of a file.
+func (d *Disk) ReadFile(name string) ([]byte, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c := d.names[name]; c != nil {
+		return slices.Clone(c.data), nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+// Touch sets the time of a file.
+func (d *Disk) Touch(name string, at time.Time) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.step(); err != nil {
+		return err
+	}
+	if c := d.names[name]; c != nil {
+		c.mtime = at
+		return nil
+	}
+	return fs.ErrNotExist
+}
+
+type info struct {
+	name  string
+	size  int64
+	mtime time.Time
+	dir   bool
+}
+
+func (i info) Name() string               { return i.name }
+func (i info) Size() int64                { return i.size }
+func (i info) Mode() fs.FileMode          { return 0o600 }
+func (i info) ModTime() time.Time         { return i.mtime }
+func (i info) IsDir() bool                { return i.dir }
+func (i info) Sys() any                   { return nil }
+func (i info) Type() fs.FileMode          { return 0 }
+func (i info) Info() (fs.FileInfo, error) { return i, nil }
+
+// Stat describes a file or a folder.
+func (d *Disk) Stat(name string) (fs.FileInfo, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c := d.names[name]; c != nil {
+		return info{filepath.Base(name), int64(len(c.data)), c.mtime, false}, nil
+	}
+	if filepath.Ext(name) == "" { // a folder; its time always says "look again"
+		return info{filepath.Base(name), 0, time.Now(), true}, nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+// ReadDir lists the files of a folder.
+func (d *Disk) ReadDir(dir string) ([]fs.DirEntry, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	in := filepath.Clean(dir)
+	var entries []fs.DirEntry
+	for name, c := range d.names {
+		if filepath.Dir(name) == in {
+			entries = append(entries, info{filepath.Base(name), int64(len(c.data)), c.mtime, false})
+		}
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
