@@ -6,9 +6,11 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -82,6 +84,94 @@ func BenchmarkCallStdio(b *testing.B) {
 	}
 }
 
+// BenchmarkCallStdio16 is the same with 16 callers at once, against a
+// multiplexer that promises as little.
+func BenchmarkCallStdio16(b *testing.B) {
+	args := []byte(`{"text":"` + strings.Repeat("a", 80) + `"}`)
+	b.Run("mux", func(b *testing.B) {
+		r, w := startChild(b)
+		mux := &minimalMux{w: w, waiting: map[int64]chan []byte{}}
+		go mux.read(bufio.NewReaderSize(r, 256<<10))
+		b.ReportAllocs()
+		b.SetParallelism(16 / runtime.GOMAXPROCS(0))
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				mux.call(args)
+			}
+		})
+	})
+	b.Run("session", func(b *testing.B) {
+		r, w := startChild(b)
+		s, err := Connect(context.Background(), NewStdio(r, w, StdioOptions{}), Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportAllocs()
+		b.SetParallelism(16 / runtime.GOMAXPROCS(0))
+		b.RunParallel(func(pb *testing.PB) {
+			ctx, stop := context.WithCancel(context.Background())
+			defer stop()
+			for pb.Next() {
+				if _, err := s.CallTool(ctx, "echo", args, nil); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+		s.Close(nil)
+		s.Wait()
+	})
+}
+
+// A minimalMux is a minimalLoop for many callers.
+type minimalMux struct {
+	w       *os.File
+	mu      sync.Mutex
+	id      int64
+	waiting map[int64]chan []byte
+	out     []byte
+}
+
+func (m *minimalMux) call(args []byte) []byte {
+	got := make(chan []byte, 1)
+	m.mu.Lock()
+	m.id++
+	m.waiting[m.id] = got
+	m.out = appendCall(m.out[:0], m.id, args)
+	_, err := m.w.Write(m.out)
+	m.mu.Unlock()
+	if err != nil {
+		panic(err)
+	}
+	return <-got
+}
+
+func (m *minimalMux) read(r *bufio.Reader) {
+	for {
+		line, err := r.ReadSlice('\n')
+		if err != nil {
+			return
+		}
+		from := bytes.Index(line, []byte(`"id":`)) + 5
+		id, _ := strconv.ParseInt(string(line[from:from+bytes.IndexByte(line[from:], ',')]), 10, 64)
+		at := bytes.Index(line, []byte(`"result":`)) + 9
+		m.mu.Lock()
+		got := m.waiting[id]
+		delete(m.waiting, id)
+		m.mu.Unlock()
+		got <- bytes.Clone(line[at : len(line)-2])
+	}
+}
+
+func appendCall(b []byte, id int64, args []byte) []byte {
+	b = append(b, `{"jsonrpc":"2.0","id":`...)
+	b = strconv.AppendInt(b, id, 10)
+	b = append(b, `,"method":"tools/call","params":{"name":"echo","arguments":`...)
+	b = append(b, args...)
+	b = append(b, `,"_meta":{"progressToken":`...)
+	b = strconv.AppendInt(b, id, 10)
+	return append(b, "}}}\n"...)
+}
+
 // measure runs f and reports the median beside the mean.
 func measure(b *testing.B, f func()) {
 	b.ReportAllocs()
@@ -119,15 +209,8 @@ func (l *minimalLoop) read() {
 
 func (l *minimalLoop) call(args []byte) []byte {
 	l.id++
-	b := append(l.out[:0], `{"jsonrpc":"2.0","id":`...)
-	b = strconv.AppendInt(b, l.id, 10)
-	b = append(b, `,"method":"tools/call","params":{"name":"echo","arguments":`...)
-	b = append(b, args...)
-	b = append(b, `,"_meta":{"progressToken":`...)
-	b = strconv.AppendInt(b, l.id, 10)
-	b = append(b, "}}}\n"...)
-	l.out = b
-	if _, err := l.w.Write(b); err != nil {
+	l.out = appendCall(l.out[:0], l.id, args)
+	if _, err := l.w.Write(l.out); err != nil {
 		panic(err)
 	}
 	if l.got != nil {

@@ -2,67 +2,50 @@ package mcp
 
 import "sync"
 
-// Buffers come in sizes that grow eightfold. keepSize is the largest that a
-// session holds on to while it is idle.
+// bufferSizes are the sizes that buffers come in, in bytes.
+var bufferSizes = [...]int{smallSize, baseSize, keepSize, largeSize}
+
 const (
-	baseSize  = 32 << 10
-	keepSize  = 256 << 10
-	largeSize = 2 << 20
+	smallSize = 2 << 10
+	baseSize  = 32 << 10  // what a reader begins with
+	keepSize  = 256 << 10 // the most that an idle reader holds on to
+	largeSize = 2 << 20   // the most that is kept for others
 )
 
 // buffers hands out byte slices by size and takes them back. What is larger
-// than largeSize is left to the garbage collector, which also empties the
-// rest when nobody asks for it.
+// than the largest size is left to the garbage collector, which also empties
+// the rest when nobody asks for it. Each transport and session has its own.
 type buffers struct {
-	small, base, keep, large sync.Pool // of *[]byte
+	pools [len(bufferSizes)]sync.Pool // of *[]byte
 }
 
 // get returns an empty slice with room for at least n bytes.
 func (p *buffers) get(n int) *[]byte {
-	pool, size := p.class(n)
-	if pool != nil {
-		if b, ok := pool.Get().(*[]byte); ok {
+	for i, size := range bufferSizes {
+		if n > size {
+			continue
+		}
+		if b, ok := p.pools[i].Get().(*[]byte); ok {
 			return b
 		}
+		n = size
+		break
 	}
-	b := make([]byte, 0, max(n, size))
+	b := make([]byte, 0, n)
 	return &b
 }
 
-// put takes b back; its bytes must not be used any more.
+// put takes b back; its bytes must not be used any more. A slice that has grown
+// goes where its room suffices.
 func (p *buffers) put(b *[]byte) {
-	// A slice that has grown belongs where its room suffices.
-	switch c := cap(*b); {
-	case c < baseSize:
-		if c >= smallSize {
+	if cap(*b) > largeSize {
+		return
+	}
+	for i := len(bufferSizes) - 1; i >= 0; i-- {
+		if cap(*b) >= bufferSizes[i] {
 			*b = (*b)[:0]
-			p.small.Put(b)
+			p.pools[i].Put(b)
+			return
 		}
-	case c > largeSize:
-	default:
-		pool := &p.base
-		if c >= largeSize {
-			pool = &p.large
-		} else if c >= keepSize {
-			pool = &p.keep
-		}
-		*b = (*b)[:0]
-		pool.Put(b)
 	}
-}
-
-const smallSize = 2 << 10
-
-func (p *buffers) class(n int) (*sync.Pool, int) {
-	switch {
-	case n <= smallSize:
-		return &p.small, smallSize
-	case n <= baseSize:
-		return &p.base, baseSize
-	case n <= keepSize:
-		return &p.keep, keepSize
-	case n <= largeSize:
-		return &p.large, largeSize
-	}
-	return nil, 0
 }

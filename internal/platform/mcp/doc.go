@@ -11,10 +11,12 @@
 // cancellation never overtakes its request.
 //
 // Blocking. The reader waits for nobody: not for a writer, a caller or a
-// handler. Callbacks named On… run on it and must not block. Callers write on
-// their own goroutine and wait no longer than their context and limits allow,
-// also when the pipe is full. Close waits 100 ms for the server to take the
-// last cancellations.
+// handler. Callbacks named On… run on it, one at a time, and must not block:
+// while one runs nothing is read. Callers write on their own goroutine and wait
+// no longer than their context and limits allow, also when the pipe is full.
+// (A caller that reads for itself, see lead.go, notices the end of its context
+// up to 5 ms late.) Close waits 100 ms for the server to take the last
+// cancellations.
 //
 // Ends. Every request ends exactly once: with its own answer, an error of the
 // server, or a CallError that says whether the request may have been delivered.

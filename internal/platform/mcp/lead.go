@@ -75,28 +75,26 @@ func (b *baton) offer() {
 	b.holder.Store(lent)
 	// From here on a new request takes the baton. One that came in between
 	// has looked for it in vain.
-	for b.inflight() == 0 || !b.holder.CompareAndSwap(lent, withReader) {
-		if b.patience == nil {
-			b.patience = time.NewTimer(lendTime)
-		} else {
-			b.patience.Reset(lendTime)
-		}
-		quiet := false
+	if b.patience == nil {
+		b.patience = time.NewTimer(lendTime)
+	}
+	for back := b.inflight() > 0; !back || !b.holder.CompareAndSwap(lent, withReader); {
+		b.patience.Reset(lendTime)
 		select {
 		case <-b.wanted:
-			quiet = true
+			back = true
 		case <-b.patience.C:
 			n := b.taken.Load()
-			quiet, seen = n == seen, n
-		}
-		if quiet && b.holder.CompareAndSwap(lent, withReader) {
-			break
+			back, seen = n == seen, n
 		}
 	}
 	b.patience.Stop()
+	select {
+	case <-b.wanted: // it has it
+	default:
+	}
 	if !b.armed.IsZero() {
-		b.armed = time.Time{}
-		b.limit(time.Time{})
+		b.arm(time.Time{})
 	}
 }
 
@@ -109,9 +107,13 @@ func (t *stdio) lead(done <-chan struct{}, due time.Time) {
 		return
 	}
 	b.taken.Add(1)
-	stop := time.Now().Add(leadTime)
+	now := time.Now()
+	stop := now.Add(leadTime)
 	if due.Before(stop) {
 		stop = due
+	}
+	if !b.armed.After(now) || b.armed.After(stop) {
+		b.arm(stop)
 	}
 	for len(done) == 0 && t.readAnswer(stop) {
 	}
@@ -142,17 +144,21 @@ func (t *stdio) readAnswer(stop time.Time) bool {
 			l.drop(line)
 			return true
 		}
-		now := time.Now()
-		if l.end-l.start > l.max || l.err != nil || !now.Before(stop) {
+		if l.end-l.start > l.max || l.err != nil {
 			return false
-		}
-		if !b.armed.After(now) || b.armed.After(stop) {
-			b.armed = stop
-			b.limit(stop)
 		}
 		l.fill()
 		if errors.Is(l.err, os.ErrDeadlineExceeded) {
 			l.err = nil
+			if !time.Now().Before(stop) {
+				return false
+			}
+			b.arm(stop) // it was the deadline of an earlier call
 		}
 	}
+}
+
+func (b *baton) arm(deadline time.Time) {
+	b.armed = deadline
+	b.limit(deadline)
 }

@@ -15,14 +15,23 @@ func leading(t *testing.T, o Options) (*peer, *Session, *baton) {
 	t.Helper()
 	p, s := connect(t, o)
 	b := &s.t.(*stdio).baton
-	for range 3 {
-		end := callTool(s, t.Context(), "warm up", nil)
-		p.answer(p.next("tools/call"), "{}")
-		(<-end).want(t, "{}")
-	}
-	synctest.Wait()
-	equal(t, "holder", b.holder.Load(), lent)
+	warmUp(t, p, s)
 	return p, s, b
+}
+
+// warmUp calls until the baton is lent.
+func warmUp(t *testing.T, p *peer, s *Session) {
+	t.Helper()
+	for range 10 {
+		end := callTool(s, t.Context(), "warm up", nil)
+		p.answer(p.nextCall(), "{}")
+		(<-end).want(t, "{}")
+		synctest.Wait()
+		if s.t.(*stdio).baton.holder.Load() == lent {
+			return
+		}
+	}
+	t.Fatal("the reader does not lend the baton")
 }
 
 func TestCallersReadTheirOwnAnswersWhenCallsFollowClosely(t *testing.T) {
@@ -51,7 +60,7 @@ func TestWhatIsNoAnswerIsLeftToTheReader(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"result":{"a":`,
 		`{"jsonrpc":"2.0","id":1,"result":"` + "\xff" + `"}`,
 		`[{"jsonrpc":"2.0","method":"a/b"}]`,
-		strings.Repeat("x", 5000),
+		strings.Repeat("x", 50_000),
 	} {
 		t.Run(fmt.Sprintf("%.30q", line), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -68,8 +77,6 @@ func TestWhatIsNoAnswerIsLeftToTheReader(t *testing.T) {
 				p.answer(m, `{"mine":1}`)
 				(<-end).want(t, `{"mine":1}`)
 				equal(t, "the last notification before the answer", seen[len(seen)-1], "after")
-				st := s.Stats()
-				equal(t, "reached the reader", st.Noise+st.Repaired+int64(len(seen)-1)+int64(strings.Count(line, "ping")) > 0, true)
 			})
 		})
 	}
@@ -122,14 +129,7 @@ func TestACallerThatReadsCanBeCancelled(t *testing.T) {
 		p.next("notifications/cancelled")
 
 		// A timeout that is shorter than that is kept.
-		end = callTool(s, t.Context(), "f", nil)
-		p.answer(p.next("tools/call"), "{}")
-		<-end
-		end = callTool(s, t.Context(), "f", nil)
-		p.answer(p.next("tools/call"), "{}")
-		<-end
-		synctest.Wait()
-		equal(t, "holder", b.holder.Load(), lent)
+		warmUp(t, p, s)
 		began = time.Now()
 		end = callTool(s, t.Context(), "f", &RequestOptions{Whole: 2 * time.Millisecond})
 		(<-end).wantKind(t, Timeout, true)

@@ -239,5 +239,3 @@ func contains(t testing.TB, text, part string) {
 		t.Errorf("%q does not contain %q", text, part)
 	}
 }
-
-const eternity = 1000 * time.Hour

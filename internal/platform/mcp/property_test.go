@@ -222,7 +222,7 @@ func own(name string, r Result, err error) bool {
 }
 
 func TestRandomInterleavings(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			childIn, stdin := net.Pipe()
 			stdout, childOut := net.Pipe()
@@ -233,7 +233,7 @@ func TestRandomInterleavings(t *testing.T) {
 
 // The same over real pipes and in real time, for the race detector.
 func TestRandomInterleavingsOverPipes(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		childIn, stdin, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
@@ -242,7 +242,7 @@ func TestRandomInterleavingsOverPipes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scramble(t, seed, 16, 50, stdout, stdin, childIn, childOut)
+		scramble(t, seed, 12, 20, stdout, stdin, childIn, childOut)
 		childIn.Close()
 		stdout.Close()
 	}

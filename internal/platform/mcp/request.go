@@ -144,6 +144,9 @@ func (s *Session) roundTrip(ctx context.Context, method string, size int, o *Req
 
 // send writes a notification on the caller's goroutine.
 func (s *Session) send(ctx context.Context, method string, params []byte) error {
+	if ctx.Err() != nil {
+		return contextError(ctx, method, false)
+	}
 	if reason := s.Err(); reason != nil {
 		return &CallError{Kind: Closed, Method: method, Err: reason}
 	}
@@ -171,6 +174,9 @@ func (s *Session) unsent(ctx context.Context, p *pending, err error) (Result, er
 	delivered := !errors.As(err, &not)
 	if !s.withdraw(p) {
 		<-p.done
+		if p.kind == Timeout {
+			p.err = err // it says more than that there was no answer
+		}
 		return s.outcome(p, delivered)
 	}
 	if delivered {

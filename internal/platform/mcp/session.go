@@ -38,8 +38,7 @@ type Session struct {
 	timer   *time.Timer   // fires expire; nil before the first request
 	alarmAt time.Duration // when the timer fires, since start; 0: not armed
 
-	// progressing is held while a progress callback runs.
-	progressing sync.Mutex
+	progressing sync.Mutex // held while a progress callback runs; before mu
 
 	reader sync.WaitGroup
 	over   chan struct{} // closed when the session is over and the transport closed
@@ -86,9 +85,9 @@ func Connect(ctx context.Context, t Transport, o Options) (*Session, error) {
 }
 
 func newSession(t Transport, o Options) *Session {
-	o.SoftTimeout = cmp.Or(o.SoftTimeout, DefaultSoftTimeout)
-	o.HardTimeout = cmp.Or(o.HardTimeout, DefaultHardTimeout)
-	o.ListTimeout = cmp.Or(o.ListTimeout, DefaultListTimeout)
+	o.SoftTimeout = positive(o.SoftTimeout, DefaultSoftTimeout)
+	o.HardTimeout = positive(o.HardTimeout, DefaultHardTimeout)
+	o.ListTimeout = positive(o.ListTimeout, DefaultListTimeout)
 	o.Client.Name = cmp.Or(o.Client.Name, "aurora")
 	o.Client.Title = cmp.Or(o.Client.Title, "Aurora")
 	o.Client.Version = cmp.Or(o.Client.Version, "dev")
@@ -110,6 +109,14 @@ func newSession(t Transport, o Options) *Session {
 	s.out.init(t, &s.count.unanswered)
 	s.guest.init(&s.out, o.Grants)
 	return s
+}
+
+// positive returns d, or the default when d is no length of time.
+func positive(d, otherwise time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return otherwise
 }
 
 // Info is what the handshake brought.

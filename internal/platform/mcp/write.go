@@ -52,7 +52,7 @@ func (t *stdio) Send(ctx context.Context, msg []byte) error { return t.out.send(
 
 func (t *turnWriter) send(ctx context.Context, msg []byte) error {
 	if err := t.take(ctx); err != nil {
-		return &NotDeliveredError{fmt.Errorf("waiting for the pipe: %w", err)}
+		return &NotDeliveredError{err}
 	}
 	if t.limit == nil {
 		return t.lend(ctx, bytes.Clone(msg))
@@ -62,7 +62,7 @@ func (t *turnWriter) send(ctx context.Context, msg []byte) error {
 		n, err := t.write(ctx, t.tail)
 		t.tail = t.tail[n:]
 		if err != nil {
-			return &NotDeliveredError{fmt.Errorf("writing the end of an earlier message: %w", err)}
+			return &NotDeliveredError{err}
 		}
 		t.tail = nil
 	}
@@ -71,10 +71,15 @@ func (t *turnWriter) send(ctx context.Context, msg []byte) error {
 	case err == nil:
 		return nil
 	case n == 0:
-		return &NotDeliveredError{fmt.Errorf("writing: %w", err)}
+		return &NotDeliveredError{err}
 	}
 	t.tail = bytes.Clone(msg[n:])
-	return fmt.Errorf("writing: %w after %d of %d bytes", err, n, len(msg))
+	return fmt.Errorf("%d of %d bytes were written: %w", n, len(msg), err)
+}
+
+// notReading is the error of a write whose context ended first.
+func notReading(ctx context.Context) error {
+	return fmt.Errorf("the server does not read its input: %w", context.Cause(ctx))
 }
 
 // take waits for the turn.
@@ -85,7 +90,7 @@ func (t *turnWriter) take(ctx context.Context) error {
 		select {
 		case t.turn <- struct{}{}:
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return notReading(ctx)
 		case <-t.ended:
 			return os.ErrClosed
 		}
@@ -104,20 +109,19 @@ func (t *turnWriter) release() { <-t.turn }
 // write writes b and returns how much of it went out.
 func (t *turnWriter) write(ctx context.Context, b []byte) (n int, err error) {
 	for {
-		if ctx.Err() != nil {
-			return n, context.Cause(ctx)
-		}
 		if err := t.arm(ctx); err != nil {
 			return n, err
 		}
 		var k int
 		k, err = t.w.Write(b[n:])
 		n += k
-		if err == nil && n < len(b) {
-			err = io.ErrShortWrite
-		}
-		if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
+		switch {
+		case err == nil && n < len(b):
+			return n, io.ErrShortWrite
+		case err == nil || !errors.Is(err, os.ErrDeadlineExceeded):
 			return n, err
+		case ctx.Err() != nil:
+			return n, notReading(ctx)
 		}
 	}
 }
@@ -165,10 +169,10 @@ func (t *turnWriter) lend(ctx context.Context, msg []byte) error {
 		case o.err == nil:
 			return nil
 		case o.n == 0:
-			return &NotDeliveredError{fmt.Errorf("writing: %w", o.err)}
+			return &NotDeliveredError{o.err}
 		}
-		return fmt.Errorf("writing: %w after %d of %d bytes", o.err, o.n, len(msg))
+		return fmt.Errorf("%d of %d bytes were written: %w", o.n, len(msg), o.err)
 	case <-ctx.Done():
-		return fmt.Errorf("writing: %w", context.Cause(ctx))
+		return notReading(ctx)
 	}
 }
