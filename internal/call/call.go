@@ -29,6 +29,10 @@ type Caller struct {
 // A Call asks for one tool call.
 type Call struct {
 	Caller Caller
+	// ID names the call, in the words of whoever makes it, who can so tell the
+	// event of its end from others; empty: nobody asks. It is not sent to the
+	// app and need not be unique.
+	ID string
 	// Name is a canonical name, an alias, or an upstream name that is unique
 	// among all apps.
 	Name string

@@ -38,6 +38,7 @@ type app struct {
 	dirty   chan struct{}
 	fresh   gate // shut while a refresh is due or running
 	subs    subscriptions
+	wire    wire          // to the session of the current epoch
 	done    chan struct{} // closed when the supervisor has ended
 
 	// What follows belongs to the supervisor.

@@ -56,7 +56,13 @@ func newAttempt(a *app) *attempt {
 	return &attempt{app: a, epoch: a.epoch, old: a.part(), dialed: make(chan *Link), ended: make(chan attemptResult, 1)}
 }
 
-func (at *attempt) run(ctx context.Context) { at.ended <- at.try(ctx) }
+func (at *attempt) run(ctx context.Context) {
+	r := at.try(ctx)
+	if r.failure != nil {
+		at.app.wire.end(at.epoch)
+	}
+	at.ended <- r
+}
 
 func (at *attempt) try(ctx context.Context) attemptResult {
 	a := at.app
@@ -92,6 +98,7 @@ func (at *attempt) try(ctx context.Context) attemptResult {
 		r.failure = at.failure(ctx, r.link, err, limit)
 		return r
 	}
+	at.app.wire.connect(at.epoch, session)
 	r.live = &live{session: session, link: r.link, epoch: at.epoch}
 	a.changed.Store(0) // the lists are about to be read anyway
 	var missed lists

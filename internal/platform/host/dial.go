@@ -77,6 +77,15 @@ func (l *Link) noise() int64 {
 	return 0
 }
 
+// stderr returns the last lines that the process wrote there, redacted; nil if
+// there is no process, or no link at all.
+func (l *Link) stderr() []string {
+	if l == nil || l.Process == nil {
+		return nil
+	}
+	return l.Process.StderrTail(stderrLines)
+}
+
 // exit returns how the process ended, for which it waits at most so long; nil
 // if it runs on or there is none.
 func (l *Link) exit(wait time.Duration) *Exit {

@@ -147,9 +147,7 @@ func (r *refresher) took(f fetchResult) {
 	} else {
 		r.gap = min(max(2*r.gap, refreshGap), refreshGapCap)
 	}
-	for _, method := range changed.methods() {
-		a.signal(Signal{Kind: SignalChanged, Method: method})
-	}
+	a.signalChanges(old, f.part, changed)
 	wait := debounce
 	if f.err != nil {
 		r.stumbled(f.failed)

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/aurorabot/aurora/internal/call"
@@ -21,7 +22,7 @@ const (
 	SignalCrashed SignalKind = "crashed"
 	// SignalFault: a start failed, or the peer broke the protocol.
 	SignalFault SignalKind = "fault"
-	// SignalChanged: a list of an app really changed; Method says which.
+	// SignalChanged: a list of an app really changed; Change says how.
 	SignalChanged SignalKind = "changed"
 	// SignalNotified: the server sent a notification. Progress makes no signal;
 	// list_changed makes SignalChanged if anything changed.
@@ -50,9 +51,19 @@ type Signal struct {
 	// Exit is how the process ended, for SignalCrashed and SignalFault of a
 	// local app whose process has ended.
 	Exit *Exit
+	// Stderr holds the last lines of the process, redacted, oldest first, for
+	// SignalCrashed and SignalFault of a local app.
+	Stderr []string
+	// Protocol is the MCP version spoken and Server the serverInfo of the
+	// initialize result, token for token (nil: none), for SignalStarted.
+	Protocol string
+	Server   json.RawMessage
+	// Change says what differs, for SignalChanged.
+	Change *Change
 
-	// Method is the notification's method; for SignalChanged the list's
-	// method; for SignalCalled and SignalRead the request's method.
+	// Method is the notification's method, for SignalChanged that of the
+	// notification which says so; for SignalCalled and SignalRead the request's
+	// method.
 	Method string
 	// Params are the raw params of a notification. They are valid only until
 	// Observe returns.

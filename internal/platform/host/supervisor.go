@@ -68,6 +68,7 @@ func (a *app) start() phase {
 	}
 	a.enter(Starting, a.startingReason())
 	a.fresh.begin(a.epoch)
+	a.wire.begin(a.epoch)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	at := newAttempt(a)
@@ -128,7 +129,7 @@ func (a *app) started(r attemptResult) phase {
 	a.stale, a.staleLists = r.stale, r.staleLists
 	a.warn(r.part)
 	a.host.publish(a.index, r.part)
-	a.signal(Signal{Kind: SignalStarted, Reason: readyReason(a.now.server, a.now.version)}) // before any call can be
+	a.signal(Signal{Kind: SignalStarted, Reason: readyReason(a.now.server, a.now.version), Protocol: info.ProtocolVersion, Server: serverInfo(info.Raw)}) // before any call can be
 	a.settle()
 	return (*app).serve
 }
@@ -164,7 +165,7 @@ func (a *app) failed(r attemptResult) phase {
 	f := r.failure
 	a.now.link = r.link
 	a.now.exit = orElse(f.exit, a.now.exit)
-	a.signal(Signal{Kind: SignalFault, Reason: f.reason, Exit: f.exit})
+	a.signal(Signal{Kind: SignalFault, Reason: f.reason, Exit: f.exit, Stderr: r.link.stderr()})
 	if f.final {
 		return a.giveUp(f.state, f.reason, r.live)
 	}
@@ -177,7 +178,7 @@ func (a *app) crashed(why string, exit *Exit) phase {
 	a.creditHealth()
 	a.now.live = nil
 	a.now.exit = orElse(exit, a.now.exit)
-	a.signal(Signal{Kind: SignalCrashed, Reason: why, Exit: exit})
+	a.signal(Signal{Kind: SignalCrashed, Reason: why, Exit: exit, Stderr: a.now.link.stderr()})
 	a.woken = false
 	return a.lost(why, l)
 }
@@ -253,6 +254,7 @@ func (a *app) halt() {
 // release ends the session, if there is one, and the process, if there is one,
 // and returns when nothing of them is left.
 func (a *app) release(l *live) {
+	a.wire.end(a.epoch)
 	link := a.now.link
 	if link == nil {
 		return
