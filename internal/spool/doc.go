@@ -12,13 +12,17 @@
 //     renamed into pending, and the folder is synced once a batch.
 //   - Whole: nobody ever sees half a file under its real name.
 //   - At least once: a file is delivered until it is in done or dead. What a
-//     crash left in processing is pending again after [Open]. Consumers
+//     crash left in processing is pending again after [Open], unless another
+//     program is the consumer, which then does this itself. Consumers
 //     deduplicate by the id inside.
 //   - Ordered and fair: the files of a lane are claimed in the order of their
 //     numbers, those without one in the order they were seen; lanes take turns.
 //   - Bounded: a full spool refuses with [ErrFull] and loses nothing it has.
 //
 // # Concurrency
+//
+// A spool has one owner, who opened it. Everybody else looks at it through a
+// [View], which needs no lock and changes nothing.
 //
 // All methods may be called from many goroutines. One lock guards the index in
 // memory and is never held over I/O. Opening starts no goroutine; whoever opens

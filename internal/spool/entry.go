@@ -11,35 +11,18 @@ import (
 	"time"
 )
 
-// An Entry is one file of a spool, as a keeper sees it.
-type Entry struct {
-	Name  string
-	State State
-	// Time is when the file was written, or came to its end.
-	Time time.Time
-	Note Note
-}
-
-// List returns the files of a state, in the order of their names.
+// List returns the files of a state with their notes, in the order of their
+// names.
 func (s *Spool) List(state State) ([]Entry, error) {
-	infos, err := s.files.ReadDir(filepath.Join(s.dir, string(state)))
+	entries, err := s.View().Entries(state)
 	if err != nil {
-		return nil, fmt.Errorf("list spool: %w", err)
+		return nil, err
 	}
-	var entries []Entry
-	for _, e := range infos {
-		if !isEntry(e) {
-			continue
-		}
-		info, err := e.Info()
-		if err != nil {
-			continue // moved meanwhile
-		}
-		note, err := s.readNote(e.Name())
-		if err != nil {
+	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
+	for i := range entries {
+		if entries[i].Note, err = s.readNote(entries[i].Name); err != nil {
 			return nil, err
 		}
-		entries = append(entries, Entry{Name: e.Name(), State: state, Time: info.ModTime(), Note: note})
 	}
 	return entries, nil
 }
@@ -68,12 +51,7 @@ func (s *Spool) LastSeq() uint64 {
 }
 
 // Read returns the content of a file.
-func (s *Spool) Read(state State, name string) ([]byte, error) {
-	if !plainName(name) {
-		return nil, fmt.Errorf("%q is not a file name", name)
-	}
-	return s.files.ReadFile(s.path(state, name))
-}
+func (s *Spool) Read(state State, name string) ([]byte, error) { return s.View().Read(state, name) }
 
 // Waiting returns how many files are known to wait. It does no I/O.
 func (s *Spool) Waiting() int {
@@ -86,7 +64,7 @@ func (s *Spool) Waiting() int {
 // so, the file is durable: a producer that was cut short between writing a file
 // and saying so asks this before it writes again.
 func (s *Spool) Has(name string) (bool, error) {
-	_, state, err := s.find(name, func(path string) ([]byte, error) {
+	_, state, err := s.View().find(name, func(path string) ([]byte, error) {
 		_, err := s.files.Stat(path)
 		return nil, err
 	})
@@ -104,54 +82,13 @@ func (s *Spool) Has(name string) (bool, error) {
 
 // Find returns the content and the state of a file, in whatever state it is. The
 // error is fs.ErrNotExist when there is none.
-func (s *Spool) Find(name string) ([]byte, State, error) {
-	data, state, err := s.find(name, s.files.ReadFile)
-	if err != nil {
-		return nil, "", fmt.Errorf("find %s: %w", name, err)
-	}
-	return data, state, nil
-}
-
-// find looks through the states in the order in which a file passes them, so
-// that one that moves meanwhile is not missed, and once more for one that moves
-// back.
-func (s *Spool) find(name string, look func(path string) ([]byte, error)) ([]byte, State, error) {
-	if !plainName(name) {
-		return nil, "", fmt.Errorf("%q is not a file name", name)
-	}
-	for range 2 {
-		for _, state := range States() {
-			data, err := look(s.path(state, name))
-			if err == nil || !errors.Is(err, fs.ErrNotExist) {
-				return data, state, err
-			}
-		}
-	}
-	return nil, "", fs.ErrNotExist
-}
+func (s *Spool) Find(name string) ([]byte, State, error) { return s.View().Find(name) }
 
 // Newest returns the files that were written or came to their end last, at most
 // the given number, the newest first, without their notes.
 func (s *Spool) Newest(most int) ([]Entry, error) {
-	var all []Entry
-	for _, state := range States() {
-		infos, err := s.files.ReadDir(s.path(state, ""))
-		if err != nil {
-			return nil, fmt.Errorf("list spool: %w", err)
-		}
-		for _, e := range infos {
-			if !isEntry(e) {
-				continue
-			}
-			if info, err := e.Info(); err == nil { // else moved meanwhile
-				all = append(all, Entry{Name: e.Name(), State: state, Time: info.ModTime()})
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b Entry) int {
-		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(b.Name, a.Name))
-	})
-	return all[:min(most, len(all))], nil
+	all, err := s.View().Entries()
+	return all[:min(most, len(all))], err
 }
 
 // Requeue puts a done or dead file back to pending, to be worked on once more.

@@ -40,11 +40,19 @@ func (s *Spool) readNote(name string) (Note, error) {
 	if err != nil {
 		return n, fmt.Errorf("read note: %w", err)
 	}
-	if json.Unmarshal(data, &n) != nil {
+	n, ok := parseNote(data)
+	if !ok {
 		s.log.Warn("a note is broken and was taken for empty", "file", name)
-		n = Note{}
 	}
 	return n, nil
+}
+
+// parseNote reads a note; one that is none is empty.
+func parseNote(data []byte) (n Note, ok bool) {
+	if json.Unmarshal(data, &n) != nil {
+		return Note{}, false
+	}
+	return n, true
 }
 
 // note changes the note of a file, atomically.

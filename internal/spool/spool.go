@@ -40,6 +40,9 @@ type Options struct {
 	// place of the file, or an error if the file is not one a consumer can read.
 	// nil accepts every file.
 	Inspect func(data []byte) (Place, error)
+	// Shared says that another program works on the files. What lies in
+	// processing is its own then, and [Open] leaves it there.
+	Shared bool
 	// Exclusive lets a lane rest while a file of it is claimed: files of a lane
 	// are worked on one after the other.
 	Exclusive bool
@@ -98,7 +101,7 @@ type suspect struct {
 
 // Open makes the folders of a spool in dir where they are missing, removes
 // temporary files of an earlier run, returns what that run left in processing
-// to pending, and finds everything that waits.
+// to pending (unless the spool is shared), and finds everything that waits.
 func Open(dir string, o Options) (*Spool, error) {
 	if o.MaxFiles == 0 {
 		o.MaxFiles = 100_000
@@ -137,6 +140,9 @@ func (s *Spool) Dir() string { return s.dir }
 // recover undoes what a crash left half done.
 func (s *Spool) recover() error {
 	for _, state := range States() {
+		if s.opt.Shared && state != Pending {
+			break // what lies there is the other program's business
+		}
 		entries, err := s.files.ReadDir(filepath.Join(s.dir, string(state)))
 		if err != nil {
 			return err
@@ -150,8 +156,9 @@ func (s *Spool) recover() error {
 			case state == Processing && !e.IsDir():
 				// The attempt that the crash cut short counts: a file that
 				// kills its consumer must not do so for ever.
+				// That it cannot be noted, on a full disk say, holds up nobody.
 				if err := s.note(name, func(n *Note) { n.Attempts++ }); err != nil {
-					return err
+					s.log.Warn("an attempt cut short is not counted", "file", name, "error", err)
 				}
 				if err := s.files.Rename(s.path(Processing, name), s.path(Pending, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return err
@@ -165,7 +172,7 @@ func (s *Spool) recover() error {
 // Stats are the figures of a spool.
 type Stats struct {
 	Pending, Processing, Done, Dead int
-	// Full says that the last Put met the limit.
+	// Full says that the last Put met the limit, and that it still stands.
 	Full bool
 	// Fault is why the last Put failed; nil after one that succeeded.
 	Fault error
@@ -186,11 +193,24 @@ func (s *Spool) Stats() (Stats, error) {
 			}
 		}
 	}
-	s.mu.Lock()
-	st.Full, st.Fault = s.full, s.fault
-	s.mu.Unlock()
+	st.Full, st.Fault = s.Trouble()
 	return st, nil
 }
+
+// Trouble says, without any I/O, whether files are refused because the spool is
+// full, and why the last Put failed; nil after one that succeeded.
+func (s *Spool) Trouble() (full bool, fault error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	full = s.full && s.index.len()+s.held >= s.opt.MaxFiles
+	if s.full && !full {
+		return false, nil // there is room again
+	}
+	return full, s.fault
+}
+
+// MaxFiles returns how many files may wait or be worked on.
+func (s *Spool) MaxFiles() int { return s.opt.MaxFiles }
 
 func (s *Spool) path(state State, name string) string {
 	return filepath.Join(s.dir, string(state), name)
