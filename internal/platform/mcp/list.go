@@ -59,7 +59,7 @@ func (s *Session) list(ctx context.Context, method, member string, declared bool
 	params := []byte("{}")
 	for {
 		left := time.Until(deadline)
-		result, err := s.Request(ctx, method, params, &RequestOptions{Whole: max(min(left, s.o.SoftTimeout), time.Nanosecond)})
+		result, err := s.Request(ctx, method, params, &RequestOptions{Whole: max(left, time.Nanosecond)})
 		var refused *RPCError
 		if errors.As(err, &refused) && refused.Code == CodeMethodNotFound && l.Pages == 0 {
 			return l, nil
