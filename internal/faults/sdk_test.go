@@ -319,7 +319,11 @@ func (p *sdk) pagesForEver() error {
 }
 
 // forks returns the children of the server that are still there.
-func (p *sdk) forks() []int {
+func (p *sdk) forks() []int { return p.recorded("fork") }
+
+// recorded returns the processes that the server's record names and that exist.
+// The command itself is not asked: the SDK may still be waiting for it.
+func (p *sdk) recorded(kind string) []int {
 	if p.cmd == nil {
 		return nil
 	}
@@ -329,7 +333,7 @@ func (p *sdk) forks() []int {
 	}
 	var pids []int
 	for _, e := range events {
-		if e.Kind == "fork" && exists(e.PID) {
+		if e.Kind == kind && exists(e.PID) {
 			pids = append(pids, e.PID)
 		}
 	}
@@ -341,7 +345,10 @@ func (p *sdk) clear() {
 	for _, pid := range p.forks() {
 		kill(pid)
 	}
-	if p.cmd != nil && p.cmd.Process != nil && p.cmd.ProcessState == nil {
-		_ = p.cmd.Process.Kill()
+	for _, pid := range p.recorded("start") {
+		if proc, err := os.FindProcess(pid); err == nil {
+			_ = proc.Kill() // whoever started it will reap it
+			_ = proc.Release()
+		}
 	}
 }
