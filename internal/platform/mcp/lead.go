@@ -71,13 +71,13 @@ func (b *baton) offer() {
 	if !soon {
 		return
 	}
-	seen := b.taken.Load()
-	b.holder.Store(lent)
-	// From here on a new request takes the baton. One that came in between
-	// has looked for it in vain.
 	if b.patience == nil {
 		b.patience = time.NewTimer(lendTime)
 	}
+	seen := b.taken.Load()
+	b.holder.Store(lent)
+	// From here on a new request takes the baton. One that came in between has
+	// looked for it in vain and waits for the reader.
 	for back := b.inflight() > 0; !back || !b.holder.CompareAndSwap(lent, withReader); {
 		b.patience.Reset(lendTime)
 		select {

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -28,7 +27,8 @@ type Session struct {
 	pool   buffers
 	free   sync.Pool // of *pending
 	out    outbox
-	guest  guest
+
+	handlers handlers
 
 	mu sync.Mutex
 	// mu guards the fields below.
@@ -107,7 +107,7 @@ func newSession(t Transport, o Options) *Session {
 		l.pair(s.Inflight)
 	}
 	s.out.init(t, &s.count.unanswered)
-	s.guest.init(&s.out, o.Grants)
+	s.handlers.init(&s.out)
 	return s
 }
 
@@ -176,7 +176,7 @@ func (s *Session) Wait() {
 	<-s.over
 	s.reader.Wait()
 	s.out.wait()
-	s.guest.wait()
+	s.handlers.wait()
 }
 
 // read runs the transport until it ends.
@@ -210,7 +210,7 @@ func (s *Session) end(reason error, tell bool) error {
 		}
 		p.finish(Closed, reason)
 	}
-	s.guest.close()
+	s.handlers.close()
 	if tell {
 		s.out.flush(flushTime)
 	}
@@ -218,133 +218,4 @@ func (s *Session) end(reason error, tell bool) error {
 	err := s.t.Close()
 	close(s.over)
 	return err
-}
-
-// deliver takes one message from the reader. It does not block.
-func (s *Session) deliver(m *Message) {
-	if m.Repaired > 0 {
-		if s.count.repaired.Add(int64(m.Repaired)) == int64(m.Repaired) {
-			s.log.Warn("bytes that are not UTF-8 became U+FFFD", "bytes", m.Repaired)
-		}
-	}
-	if m.Err != nil {
-		s.unusable(m)
-		return
-	}
-	switch m.kind() {
-	case response:
-		s.answered(m)
-	case request:
-		s.asked(m)
-	case notification:
-		s.notified(m)
-	}
-}
-
-// answered gives an answer to the request that waits for it.
-func (s *Session) answered(m *Message) {
-	id, p := s.match(m.ID)
-	if p == nil {
-		s.unmatched(id, m)
-		return
-	}
-	switch {
-	case m.Error != nil:
-		p.finish("", parseRPCError(m.Error))
-	case m.Result != nil:
-		p.result = Result{Raw: bytes.Clone(m.Result), IsError: m.IsError}
-		p.finish("", nil)
-	default:
-		p.finish(BadAnswer, errors.New("the answer has neither result nor error"))
-	}
-}
-
-// match finds the request that an id belongs to.
-func (s *Session) match(raw []byte) (int64, *pending) {
-	id, exact, ok := integer(raw)
-	if !ok {
-		return 0, nil
-	}
-	if !exact && s.count.echoed.CompareAndSwap(false, true) {
-		s.log.Warn("the server does not echo ids as they were sent; they are matched by their value",
-			"sent", id, "echoed", string(raw))
-	}
-	return id, s.take(id)
-}
-
-// unmatched drops an answer that nobody waits for.
-func (s *Session) unmatched(id int64, m *Message) {
-	s.mu.Lock()
-	known := 0 < id && id <= s.lastID
-	s.mu.Unlock()
-	switch {
-	case known:
-		s.count.late.Add(1)
-		s.log.Debug("dropped an answer to a request that has ended", "id", id)
-	case m.ID == nil && m.Error != nil:
-		s.count.unknown.Add(1)
-		e := parseRPCError(m.Error)
-		s.log.Warn("the server sent an error without an id", "code", e.Code, "message", e.Message)
-	default:
-		s.count.unknown.Add(1)
-		s.log.Debug("dropped an answer to no request of ours", "id", string(clip(m.ID, noiseShown)))
-	}
-}
-
-// unusable ends the request of which only the id could be read.
-func (s *Session) unusable(m *Message) {
-	kind := BadAnswer
-	var large *TooLargeError
-	if errors.As(m.Err, &large) {
-		kind = TooLarge
-		s.count.tooLarge.Add(1)
-	} else {
-		s.count.broken.Add(1)
-	}
-	id, p := s.match(m.ID)
-	s.log.Warn("a message could not be used", "id", id, "reason", m.Err)
-	if p != nil {
-		p.finish(kind, m.Err)
-	}
-}
-
-// notified handles a notification.
-func (s *Session) notified(m *Message) {
-	s.count.notifications.Add(1)
-	method := intern(m.Method)
-	switch method {
-	case methodProgress:
-		s.progressed(m.Params)
-		return
-	case methodCancelled:
-		s.guest.cancel(m.Params)
-	}
-	if s.o.OnNotification != nil && s.Err() == nil {
-		s.o.OnNotification(method, m.Params)
-	}
-}
-
-// The methods that the session itself knows.
-const (
-	methodInitialize  = "initialize"
-	methodInitialized = "notifications/initialized"
-	methodProgress    = "notifications/progress"
-	methodCancelled   = "notifications/cancelled"
-)
-
-// intern returns method as a string, without a copy for the common ones.
-func intern(method []byte) string {
-	switch string(method) {
-	case methodProgress:
-		return methodProgress
-	case methodCancelled:
-		return methodCancelled
-	case "notifications/message":
-		return "notifications/message"
-	case "notifications/resources/updated":
-		return "notifications/resources/updated"
-	case "aurora/event":
-		return "aurora/event"
-	}
-	return string(method)
 }

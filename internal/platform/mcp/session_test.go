@@ -239,12 +239,12 @@ func TestGrants(t *testing.T) {
 		synctest.Wait()
 		p.silent() // a cancelled request gets no answer
 
-		for i := range maxGuests + 1 {
+		for i := range maxHandlers + 1 {
 			p.say(`{"jsonrpc":"2.0","id":%d,"method":"sampling/createMessage","params":{"wait":true}}`, 100+i)
 		}
 		contains(t, p.next("").line, `"id":116,"error":{"code":-32603,"message":"Too many requests at once"}`)
 		go func() {
-			for range maxGuests {
+			for range maxHandlers {
 				<-sampled
 			}
 		}()

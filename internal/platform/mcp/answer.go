@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// maxGuests is how many granted requests of a server run at once.
-const maxGuests = 16
+// maxHandlers is how many granted requests of one server run at once.
+const maxHandlers = 16
 
 // asked answers a request of the server. What takes time runs elsewhere; the
 // answer goes through the outbox, so that the reader never waits for the pipe.
@@ -31,7 +31,7 @@ func (s *Session) asked(m *Message) {
 		handle = s.o.Grants.Elicitation
 	}
 	if handle != nil {
-		s.guest.serve(handle, m)
+		s.handlers.serve(handle, m)
 		return
 	}
 	s.count.refused.Add(1)
@@ -42,8 +42,8 @@ func (s *Session) asked(m *Message) {
 	}
 }
 
-// A guest runs the handlers of granted requests.
-type guest struct {
+// handlers runs the handlers of granted requests.
+type handlers struct {
 	out    *outbox
 	life   context.Context // ends with the session
 	stop   context.CancelFunc
@@ -54,61 +54,61 @@ type guest struct {
 	running map[string]context.CancelFunc // by the server's raw id
 }
 
-func (g *guest) init(out *outbox, grants Grants) {
-	g.out = out
-	g.life, g.stop = context.WithCancel(context.Background())
-	g.running = map[string]context.CancelFunc{}
+func (h *handlers) init(out *outbox) {
+	h.out = out
+	h.life, h.stop = context.WithCancel(context.Background())
+	h.running = map[string]context.CancelFunc{}
 }
 
 // serve runs handle for m on a goroutine of its own.
-func (g *guest) serve(handle Handler, m *Message) {
+func (h *handlers) serve(handle Handler, m *Message) {
 	id := string(m.ID)
 	params := json.RawMessage(append([]byte(nil), m.Params...))
-	ctx, stop := context.WithCancel(g.life)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if _, twice := g.running[id]; twice || len(g.running) == maxGuests {
+	ctx, stop := context.WithCancel(h.life)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, twice := h.running[id]; twice || len(h.running) == maxHandlers {
 		stop()
-		g.out.post(refusal(m.ID, &RPCError{Code: CodeInternalError, Message: "Too many requests at once"}))
+		h.out.post(refusal(m.ID, &RPCError{Code: CodeInternalError, Message: "Too many requests at once"}))
 		return
 	}
-	g.running[id] = stop
-	g.served.Go(func() {
+	h.running[id] = stop
+	h.served.Go(func() {
 		result, err := handle(ctx, params)
 		cancelled := ctx.Err() != nil
-		g.mu.Lock()
-		delete(g.running, id)
-		g.mu.Unlock()
+		h.mu.Lock()
+		delete(h.running, id)
+		h.mu.Unlock()
 		stop()
 		switch {
 		case cancelled: // whoever cancels wants no answer
 		case err != nil:
-			g.out.post(refusal([]byte(id), rpcError(err)))
+			h.out.post(refusal([]byte(id), rpcError(err)))
 		default:
 			if result, err = wellFormed(result); err != nil || len(result) == 0 {
-				g.out.post(refusal([]byte(id), rpcError(errors.New("no JSON"))))
+				h.out.post(refusal([]byte(id), rpcError(errors.New("no JSON"))))
 				return
 			}
-			g.out.post(answer([]byte(id), result))
+			h.out.post(answer([]byte(id), result))
 		}
 	})
 }
 
 // cancel ends the handler that notifications/cancelled names.
-func (g *guest) cancel(params []byte) {
+func (h *handlers) cancel(params []byte) {
 	members(params, func(name, value []byte) {
 		if string(name) == "requestId" {
-			g.mu.Lock()
-			defer g.mu.Unlock()
-			if stop := g.running[string(value)]; stop != nil {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if stop := h.running[string(value)]; stop != nil {
 				stop()
 			}
 		}
 	})
 }
 
-func (g *guest) close() { g.stop() }
-func (g *guest) wait()  { g.served.Wait() }
+func (h *handlers) close() { h.stop() }
+func (h *handlers) wait()  { h.served.Wait() }
 
 func rpcError(err error) *RPCError {
 	var e *RPCError
