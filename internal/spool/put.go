@@ -3,7 +3,10 @@ package spool
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
 )
 
 // An Item is a file to put into a spool.
@@ -18,7 +21,8 @@ type Item struct {
 
 // Put writes items in order and returns how many of them, from the first on, are
 // durable. The error says why the rest are not: [ErrFull], or the file system's
-// own error, after which nothing of the failed item is left.
+// own error. After the latter a file of the rest may be there all the same, whole
+// (see [Spool.Has]); after ErrFull none is.
 func (s *Spool) Put(items ...Item) (int, error) {
 	n, err := s.put(items)
 	s.mu.Lock()
@@ -27,19 +31,27 @@ func (s *Spool) Put(items ...Item) (int, error) {
 	return n, err
 }
 
+// chunkSize bounds how many files are open at once, and syncers how many are
+// synced at once: a file system commits what is asked for at the same time
+// together.
+const (
+	chunkSize = 64
+	syncers   = 4
+)
+
 func (s *Spool) put(items []Item) (int, error) {
 	var failed error
 	renamed := 0
 	room := s.room(len(items))
-	for _, it := range items {
-		if renamed == room {
-			failed = fmt.Errorf("%w: %d files wait", ErrFull, s.opt.MaxFiles)
+	for chunk := range slices.Chunk(items[:room], chunkSize) {
+		n, err := s.write(chunk)
+		renamed += n
+		if failed = err; err != nil {
 			break
 		}
-		if failed = s.write(it); failed != nil {
-			break
-		}
-		renamed++
+	}
+	if failed == nil && room < len(items) {
+		failed = fmt.Errorf("%w: %d files wait", ErrFull, s.opt.MaxFiles)
 	}
 	if renamed == 0 {
 		return 0, failed
@@ -54,21 +66,86 @@ func (s *Spool) put(items []Item) (int, error) {
 	return renamed, failed
 }
 
-// write brings one file into pending.
-func (s *Spool) write(it Item) error {
+// A draft is a file on its way into pending.
+type draft struct {
+	temp string
+	file File
+	err  error
+}
+
+// write brings files into pending and returns how many of them, from the first
+// on, are there. Nothing is left of the others.
+func (s *Spool) write(items []Item) (int, error) {
+	drafts := make([]draft, 0, len(items))
+	for _, it := range items {
+		d := s.draft(it)
+		drafts = append(drafts, d)
+		if d.err != nil {
+			break
+		}
+	}
+	finish(drafts)
+	var failed error
+	renamed := 0
+	for i, d := range drafts {
+		if failed == nil {
+			failed = d.err
+		}
+		if failed == nil {
+			failed = s.files.Rename(d.temp, s.path(Pending, items[i].Name))
+		}
+		switch {
+		case failed == nil:
+			renamed++
+		case d.temp != "":
+			_ = s.files.Remove(d.temp) // best effort; Open removes what stays
+		}
+	}
+	if failed != nil {
+		return renamed, fmt.Errorf("put into spool: %w", failed)
+	}
+	return renamed, nil
+}
+
+// draft writes a file under a temporary name, without a sync.
+func (s *Spool) draft(it Item) (d draft) {
 	if it.Name == "" || isTemp(it.Name) || !plainName(it.Name) {
-		return fmt.Errorf("put into spool: %q is not a file name", it.Name)
+		d.err = fmt.Errorf("%q is not a file name", it.Name)
+		return d
 	}
-	temp := s.path(Pending, "."+strconv.FormatUint(s.temp.Add(1), 36)+".tmp")
-	err := s.fill(temp, it.Data)
-	if err == nil {
-		err = s.files.Rename(temp, s.path(Pending, it.Name))
+	d.temp = s.path(Pending, "."+strconv.FormatUint(s.temp.Add(1), 36)+".tmp")
+	if d.file, d.err = s.files.Create(d.temp); d.err == nil {
+		_, d.err = d.file.Write(it.Data)
 	}
-	if err != nil {
-		_ = s.files.Remove(temp) // best effort; Open removes what stays
-		return fmt.Errorf("put into spool: %w", err)
+	return d
+}
+
+// finish makes the content of drafts durable, several at a time, and closes them.
+func finish(drafts []draft) {
+	var next atomic.Int64
+	work := func() {
+		for i := next.Add(1) - 1; i < int64(len(drafts)); i = next.Add(1) - 1 {
+			drafts[i].finish()
+		}
 	}
-	return nil
+	var others sync.WaitGroup
+	for range min(syncers, len(drafts)) - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+}
+
+func (d *draft) finish() {
+	if d.file == nil {
+		return
+	}
+	if d.err == nil {
+		d.err = d.file.Sync()
+	}
+	if err := d.file.Close(); d.err == nil {
+		d.err = err
+	}
 }
 
 // fill writes a new file and makes its content durable.
@@ -77,15 +154,10 @@ func (s *Spool) fill(name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(data); err != nil {
-		_ = f.Close()
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		_ = f.Close()
-		return err
-	}
-	return f.Close()
+	d := draft{file: f}
+	_, d.err = f.Write(data)
+	d.finish()
+	return d.err
 }
 
 // room returns how many of want files may still come in. Near the limit it looks
