@@ -1,10 +1,12 @@
-package spool
+package spool_test
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+
+	. "github.com/aurorabot/aurora/internal/spool"
 )
 
 // The two benchmarks belong together: the spool's figure is to be at least 0.8

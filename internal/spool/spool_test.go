@@ -1,11 +1,10 @@
-package spool
+package spool_test
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,9 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	. "github.com/aurorabot/aurora/internal/spool"
+	"github.com/aurorabot/aurora/internal/spool/spooltest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -186,14 +188,14 @@ func TestAnAttemptCutShortByACrashCounts(t *testing.T) {
 }
 
 func TestTenThousandFilesAreSeenAtTheStart(t *testing.T) {
-	mem := newMemory()
+	mem := spooltest.New()
 	s := open(t, "/s", Options{Files: mem})
 	var items []Item
 	for n := range 10_000 {
 		items = append(items, item(n+1))
 	}
 	put(t, s, items...)
-	s = open(t, "/s", Options{Files: mem.crash(), Inspect: inspect})
+	s = open(t, "/s", Options{Files: mem.Crash(), Inspect: inspect})
 	for n := range 10_000 {
 		if c := next(t, s); c.Name != item(n+1).Name {
 			t.Fatalf("file %d is %s", n+1, c.Name)
@@ -211,7 +213,7 @@ func TestAFullSpoolRefusesAndRecovers(t *testing.T) {
 		t.Errorf("stats %+v", st)
 	}
 	// Another program takes one out by rename.
-	if err := os.Rename(s.path(Pending, "event_1.json"), s.path(Processing, "event_1.json")); err != nil {
+	if err := os.Rename(filepath.Join(s.Dir(), "pending", "event_1.json"), filepath.Join(s.Dir(), "processing", "event_1.json")); err != nil {
 		t.Fatal(err)
 	}
 	put(t, s, item(3))
@@ -223,7 +225,7 @@ func TestAFullSpoolRefusesAndRecovers(t *testing.T) {
 func TestAClaimOfAFileSomebodyElseTookGoesToTheNext(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	put(t, s, item(1), item(2))
-	if err := os.Rename(s.path(Pending, "event_1.json"), s.path(Processing, "event_1.json")); err != nil {
+	if err := os.Rename(filepath.Join(s.Dir(), "pending", "event_1.json"), filepath.Join(s.Dir(), "processing", "event_1.json")); err != nil {
 		t.Fatal(err)
 	}
 	if c := next(t, s); c.Name != "event_2.json" {
@@ -245,15 +247,13 @@ func TestNamesStayInTheirFolder(t *testing.T) {
 
 func TestADroppedFileIsWelcomeAndABrokenOneMustStandStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		mem := newMemory()
+		mem := spooltest.New()
 		s := open(t, "/s", Options{Files: mem, Inspect: inspect})
 		ctx, stop := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { s.Run(ctx) })
 		write := func(name, data string) {
-			mem.mu.Lock()
-			mem.names["/s/pending/"+name] = &content{data: []byte(data), mtime: time.Now()}
-			mem.mu.Unlock()
+			mem.Drop("/s/pending/"+name, data)
 		}
 		write("hand.json", `{"n":0}`)
 		write("slow.json", `{"n":`)
@@ -284,7 +284,7 @@ func TestADroppedFileIsWelcomeAndABrokenOneMustStandStill(t *testing.T) {
 }
 
 func TestRetentionByAgeAndCount(t *testing.T) {
-	mem := newMemory()
+	mem := spooltest.New()
 	s := open(t, "/s", Options{Files: mem, KeepDone: Retention{Age: time.Hour, Count: 2}, KeepDead: Retention{Age: 24 * time.Hour}})
 	for n := range 4 {
 		put(t, s, item(n+1))
@@ -292,7 +292,9 @@ func TestRetentionByAgeAndCount(t *testing.T) {
 		if err := c.Done(); err != nil {
 			t.Fatal(err)
 		}
-		mem.names["/s/done/"+c.Name].mtime = time.Unix(int64(n), 0)
+		if err := mem.Touch("/s/done/"+c.Name, time.Unix(int64(n), 0)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	put(t, s, item(9))
 	if err := next(t, s).Dead("no"); err != nil {
@@ -307,8 +309,8 @@ func TestRetentionByAgeAndCount(t *testing.T) {
 		t.Errorf("age left %v", got)
 	}
 	s.Sweep(time.Now().Add(48 * time.Hour))
-	if len(files(t, s, Dead)) != 0 || len(mem.names) != 0 {
-		t.Errorf("left: %v", slices.Collect(maps.Keys(mem.names)))
+	if len(files(t, s, Dead)) != 0 || len(mem.Names()) != 0 {
+		t.Errorf("left: %v", mem.Names())
 	}
 }
 
@@ -316,7 +318,7 @@ func TestRetentionByAgeAndCount(t *testing.T) {
 // counted is there exactly once, whole, and nothing else blocks the spool.
 func TestNothingCountedIsLostWhereverTheDiskFails(t *testing.T) {
 	const batch = 3
-	work := func(mem *memory) (counted int) {
+	work := func(mem *spooltest.Disk) (counted int) {
 		s, err := Open("/s", Options{Files: mem, Inspect: inspect})
 		if err != nil {
 			return 0
@@ -329,23 +331,24 @@ func TestNothingCountedIsLostWhereverTheDiskFails(t *testing.T) {
 		}
 		return counted
 	}
-	dry := newMemory()
+	dry := spooltest.New()
 	work(dry)
-	for step := 1; step <= dry.steps; step++ {
+	for step := 1; step <= dry.Steps(); step++ {
 		for _, kind := range []string{"one failure", "failure, then power loss", "the disk is gone, then power loss"} {
 			t.Run(fmt.Sprintf("step %d, %s", step, kind), func(t *testing.T) {
-				mem := newMemory()
+				mem := spooltest.New()
 				if kind == "the disk is gone, then power loss" {
-					mem.lostAt = step
+					mem.LoseAt(step)
 				} else {
-					mem.failAt = step
+					mem.FailAt(step)
 				}
 				counted := work(mem)
 				after := mem
 				if kind != "one failure" {
-					after = mem.crash()
+					after = mem.Crash()
 				}
-				after.failAt, after.lostAt = 0, 0
+				after.FailAt(0)
+				after.LoseAt(0)
 				s, err := Open("/s", Options{Files: after, Inspect: inspect})
 				if err != nil {
 					t.Fatal(err)
@@ -364,8 +367,8 @@ func TestNothingCountedIsLostWhereverTheDiskFails(t *testing.T) {
 						t.Errorf("%s was counted and is there %d times", name, seen[name])
 					}
 				}
-				for name := range after.names {
-					if isTemp(filepath.Base(name)) && filepath.Base(filepath.Dir(name)) != notesDir {
+				for _, name := range after.Names() {
+					if filepath.Base(name)[0] == '.' && filepath.Base(filepath.Dir(name)) != "notes" {
 						t.Errorf("left behind: %s", name)
 					}
 				}

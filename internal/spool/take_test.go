@@ -1,4 +1,4 @@
-package spool
+package spool_test
 
 import (
 	"errors"
@@ -7,6 +7,9 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	. "github.com/aurorabot/aurora/internal/spool"
+	"github.com/aurorabot/aurora/internal/spool/spooltest"
 )
 
 func laneItem(lane string, n int) Item {
@@ -61,19 +64,19 @@ func TestAFileIsFoundInWhateverStateItIs(t *testing.T) {
 // A Put whose last sync fails leaves a file that is seen but may vanish. Who
 // finds it afterwards may rely on it.
 func TestWhatWasFoundIsDurable(t *testing.T) {
-	mem := newMemory()
+	mem := spooltest.New()
 	s := open(t, "/s", Options{Files: mem})
-	mem.failAt = mem.steps + 6 // create, write, sync, close, rename, and the folder
+	mem.FailAt(mem.Steps() + 6) // create, write, sync, close, rename, and the folder
 	if n, err := s.Put(item(1)); n != 0 || err == nil {
 		t.Fatalf("put %d, %v", n, err)
 	}
-	if mem.crash().names["/s/pending/event_1.json"] != nil {
+	if mem.Crash().Durable("/s/pending/event_1.json") {
 		t.Fatal("the folder was synced after all")
 	}
 	if !has(t, s, "event_1.json") {
 		t.Error("not found")
 	}
-	if mem.crash().names["/s/pending/event_1.json"] == nil {
+	if !mem.Crash().Durable("/s/pending/event_1.json") {
 		t.Error("found, and lost with the power")
 	}
 }
@@ -124,15 +127,15 @@ func TestAnEndThatFailedMayBeTriedAgain(t *testing.T) {
 		"return": (*Claim).Return,
 	} {
 		t.Run(name, func(t *testing.T) {
-			mem := newMemory()
+			mem := spooltest.New()
 			s := open(t, "/s", Options{Files: mem, Exclusive: true, MaxFiles: 3})
 			put(t, s, laneItem("a", 1), laneItem("a", 2))
 			c := next(t, s)
-			mem.lostAt = mem.steps + 1
+			mem.LoseAt(mem.Steps() + 1)
 			if err := end(c); err == nil {
 				t.Fatal("the disk failed and nobody said so")
 			}
-			mem.lostAt = 0
+			mem.LoseAt(0)
 			if other, _ := s.TryNext(); other != nil {
 				t.Fatalf("%s was given out while the lane was worked on", other.Name)
 			}
@@ -142,8 +145,10 @@ func TestAnEndThatFailedMayBeTriedAgain(t *testing.T) {
 			if next(t, s) == nil {
 				t.Error("the lane rests for ever")
 			}
-			if s.held != 1 {
-				t.Errorf("%d held", s.held)
+			// The one in hand counts, and no other.
+			room := s.MaxFiles() - s.Waiting() - 1
+			if n, _ := s.Put(laneItem("b", 3), laneItem("b", 4), laneItem("b", 5)); n != room {
+				t.Errorf("%d more fit in, want %d", n, room)
 			}
 		})
 	}
@@ -198,15 +203,17 @@ func TestARequeuedFileSaysSoAlsoAfterACrash(t *testing.T) {
 }
 
 func TestTheNewestFilesOfAllStates(t *testing.T) {
-	mem := newMemory()
+	mem := spooltest.New()
 	s := open(t, "/s", Options{Files: mem})
 	put(t, s, item(1), item(2), item(3), item(4))
 	if err := next(t, s).Done(); err != nil {
 		t.Fatal(err)
 	}
 	next(t, s)
-	for name, c := range mem.names {
-		c.mtime = time.Unix(int64(name[len(name)-6]), 0)
+	for _, name := range mem.Names() {
+		if err := mem.Touch(name, time.Unix(int64(name[len(name)-6]), 0)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	newest, err := s.Newest(3)
 	if err != nil {

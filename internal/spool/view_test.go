@@ -1,4 +1,4 @@
-package spool
+package spool_test
 
 import (
 	"errors"
@@ -6,6 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	. "github.com/aurorabot/aurora/internal/spool"
+	"github.com/aurorabot/aurora/internal/spool/spooltest"
 )
 
 // The program that works on a shared spool may have a file in hand when we start.
@@ -91,13 +94,11 @@ func TestAFullSpoolSaysSoAsLongAsItIs(t *testing.T) {
 }
 
 func TestAFullDiskDoesNotKeepASpoolShut(t *testing.T) {
-	disk := newMemory()
+	disk := spooltest.New()
 	s := open(t, "/s", Options{Files: disk})
 	put(t, s, item(1))
 	next(t, s)
-	disk.mu.Lock()
-	disk.failAt = disk.steps + 1 // the writing of the note
-	disk.mu.Unlock()
+	disk.FailAt(disk.Steps() + 1) // the writing of the note
 	s = open(t, "/s", Options{Files: disk})
 	if c := next(t, s); c.Name != "event_1.json" {
 		t.Errorf("claimed %s", c.Name)
