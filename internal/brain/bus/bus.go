@@ -108,6 +108,30 @@ func (b *Bus) Queue(path string, content Content) (*spool.Spool, error) {
 	return s, nil
 }
 
+// Opened returns the queues that a target means and that are open, by path.
+func (b *Bus) Opened(t Target) map[string]*spool.Spool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	found := make(map[string]*spool.Spool)
+	for path, q := range b.queues {
+		if t.HoldsQueue(path) {
+			found[path] = q.Spool
+		}
+	}
+	return found
+}
+
+// PutOnce puts a file into a queue, unless there is one of its name already, in
+// whatever state. When it returns nil the file is durable.
+func PutOnce(q *spool.Spool, it spool.Item) error {
+	there, err := q.Has(it.Name)
+	if err != nil || there {
+		return err
+	}
+	_, err = q.Put(it)
+	return err
+}
+
 // Files returns the file system of the brain.
 func (b *Bus) Files() Files { return b.files }
 

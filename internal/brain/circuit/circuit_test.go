@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"slices"
 	"strings"
@@ -352,6 +353,35 @@ func TestAttemptsComeSlowerAndSlowerThenTheFileIsDead(t *testing.T) {
 	})
 }
 
+func TestAFailureOfTheDiskKillsNoFile(t *testing.T) {
+	for name, failure := range map[string]error{
+		"a path":       &fs.PathError{Op: "write", Path: "/k/x", Err: errors.New("no space left on device")},
+		"a full queue": fmt.Errorf("emit: %w", spool.ErrFull),
+		"marked":       fmt.Errorf("turn: %w", Temporary(errors.New("over budget"))),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var over atomic.Bool
+				s := play(t, bustest.NewDisk(), "attempts: 1", worker(func(context.Context, *Job) error {
+					if over.Load() {
+						return nil
+					}
+					return failure
+				}))
+				s.say("a", 1)
+				pass(24 * time.Hour)
+				if st := s.worker(); st.State != Failing || st.Dead != 0 {
+					t.Errorf("status %+v", st)
+				}
+				over.Store(true)
+				pass(time.Minute)
+				want(t, "done", s.names(spool.Done), "a-1")
+				s.stop()
+			})
+		})
+	}
+}
+
 func mustQueue(t *testing.T, s *stage) *spool.Spool {
 	t.Helper()
 	q, err := s.bus.Queue("pipeline/q", bus.Units)
@@ -482,7 +512,7 @@ func TestHeldJobsEndWhenTheNodeSaysSo(t *testing.T) {
 				return errors.New("enough")
 			}
 			given.add(j)
-			return Held
+			return ErrHeld
 		}))
 		for n := range 6 {
 			s.say(fmt.Sprint("s", n), n+1)

@@ -151,7 +151,7 @@ func (k *crew) attempt(ctx context.Context, j *Job) {
 		return
 	}
 	pause := firstPause
-	for try := 1; ; try++ {
+	for tries := 0; ; {
 		err := k.handle(ctx, j)
 		<-k.running
 		var final permanent
@@ -159,7 +159,7 @@ func (k *crew) attempt(ctx context.Context, j *Job) {
 		case err == nil:
 			k.done(j, "")
 			return
-		case errors.Is(err, Held):
+		case errors.Is(err, ErrHeld):
 			return
 		case errors.As(err, &final):
 			k.failed("cannot handle a file", j.Name, err)
@@ -170,8 +170,11 @@ func (k *crew) attempt(ctx context.Context, j *Job) {
 			return
 		}
 		k.failed("failed", j.Name, err)
-		if try >= k.schedule.Attempts {
-			k.dead(j, fmt.Sprintf("failed %d times: %v", try, err))
+		if !passes(err) {
+			tries++
+		}
+		if tries >= k.schedule.Attempts {
+			k.dead(j, fmt.Sprintf("failed %d times: %v", tries, err))
 			return
 		}
 		k.waits(1)
@@ -198,12 +201,12 @@ func (k *crew) handle(ctx context.Context, j *Job) (err error) {
 		if p := recover(); p != nil {
 			err = k.panicked(p)
 		}
-		if !errors.Is(err, Held) {
+		if !errors.Is(err, ErrHeld) {
 			k.letGo(j)
 		}
 		k.mu.Lock()
 		k.busy--
-		k.count.took(time.Since(began), err == nil || errors.Is(err, Held))
+		k.count.took(time.Since(began), err == nil || errors.Is(err, ErrHeld))
 		k.mu.Unlock()
 	}()
 	return k.node.Handle(ctx, j)

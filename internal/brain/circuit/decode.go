@@ -1,6 +1,7 @@
 package circuit
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -202,7 +203,7 @@ func parseDuration(text string, seconds bool) (time.Duration, error) {
 	const what = "a length of time like 10s, 5m or 2h"
 	if n, err := strconv.ParseFloat(text, 64); err == nil && seconds {
 		if n < 0 || math.IsNaN(n) || n > 1e9 {
-			return 0, fmt.Errorf("a number of seconds")
+			return 0, errors.New("a number of seconds")
 		}
 		return time.Duration(n * float64(time.Second)), nil
 	}
@@ -210,14 +211,14 @@ func parseDuration(text string, seconds bool) (time.Duration, error) {
 		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n <= 36500 {
 			return time.Duration(n) * 24 * time.Hour, nil
 		}
-		return 0, fmt.Errorf(what)
+		return 0, errors.New(what)
 	}
 	length, err := time.ParseDuration(text)
 	if err != nil || length < 0 {
 		if seconds {
-			return 0, fmt.Errorf("a number of seconds")
+			return 0, errors.New("a number of seconds")
 		}
-		return 0, fmt.Errorf(what)
+		return 0, errors.New(what)
 	}
 	return length, nil
 }

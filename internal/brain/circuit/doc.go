@@ -17,7 +17,8 @@
 //     the last run.
 //   - A failure is tried again after 1 s, 2 s, 4 s … at most 30 s. After the last
 //     attempt (5 unless configured) the file is dead, with the reason; the files
-//     of other sessions do not wait for it. A panic is a failure like any other.
+//     of other sessions do not wait for it. A panic is a failure like any other;
+//     a failure of the disk is nobody's fault and is tried until it is over.
 //   - No node is ever out of order for good: failing is a state that it leaves
 //     with its next success.
 //   - What a node fails with reaches log and status redacted and clipped. Files'

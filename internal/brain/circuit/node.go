@@ -3,6 +3,8 @@ package circuit
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"sync"
 	"time"
 
@@ -12,7 +14,8 @@ import (
 // A Node does one thing with the files that it is given.
 type Node interface {
 	// Handle does the work of one job. nil means that the effect is durable; an
-	// error, that the job is to be tried again (see [Permanent] and [Held]). It may
+	// error, that the job is to be tried again, some times or until it succeeds
+	// (see [Permanent], [Temporary] and [ErrHeld]). It may
 	// be called for a job whose effect is there already. Several calls may run at
 	// once, never two for files of one session.
 	Handle(ctx context.Context, job *Job) error
@@ -37,10 +40,10 @@ type Runner interface {
 	Run(ctx context.Context) error
 }
 
-// Held says that the node keeps a job for a while and ends it itself, with
+// ErrHeld says that the node keeps a job for a while and ends it itself, with
 // [Job.Done], [Job.Dead] or [Job.Return]. What it has not ended when the circuit
 // stops is returned.
-var Held = errors.New("held")
+var ErrHeld = errors.New("held")
 
 // Permanent marks an error that trying again cannot cure: the file is dead.
 func Permanent(err error) error { return permanent{err} }
@@ -48,6 +51,23 @@ func Permanent(err error) error { return permanent{err} }
 type permanent struct{ error }
 
 func (p permanent) Unwrap() error { return p.error }
+
+// Temporary marks an error that says nothing of the file: it is tried again until
+// it succeeds, and never dead for it. Errors of the file system, and of a queue
+// that is full, are temporary without a mark.
+func Temporary(err error) error { return temporary{err} }
+
+type temporary struct{ error }
+
+func (t temporary) Unwrap() error { return t.error }
+
+// passes tells errors that are not the file's own.
+func passes(err error) bool {
+	var marked temporary
+	var path *fs.PathError
+	var link *os.LinkError
+	return errors.As(err, &marked) || errors.As(err, &path) || errors.As(err, &link) || errors.Is(err, spool.ErrFull)
+}
 
 // A Job is one file that a node is woken by.
 type Job struct {

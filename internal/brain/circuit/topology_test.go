@@ -98,7 +98,7 @@ func TestProblemsAreToldWithTheirPlace(t *testing.T) {
 }
 
 func TestSettingsAreRead(t *testing.T) {
-	top, err := Parse("topology.yaml", []byte(`
+	_, err := Parse("topology.yaml", []byte(`
 nodes:
   - id: intake
     type: message_preprocessor
@@ -109,7 +109,7 @@ nodes:
 	if !errors.As(err, &invalid) || len(invalid.Problems) != 1 {
 		t.Fatalf("error %v", err)
 	}
-	top, err = Parse("topology.yaml", []byte(`
+	top, err := Parse("topology.yaml", []byte(`
 nodes:
   - id: intake
     type: message_preprocessor

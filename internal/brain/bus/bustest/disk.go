@@ -12,8 +12,8 @@ import (
 	"github.com/aurorabot/aurora/internal/spool"
 )
 
-// ErrDisk is the failure of a step.
-var ErrDisk = errors.New("disk says no")
+// ErrDisk is the failure of a step. It is a [fs.PathError], as a disk's own.
+var ErrDisk error = &fs.PathError{Op: "test", Path: "disk", Err: errors.New("disk says no")}
 
 // A Disk is a file system in memory. All methods may be called from many
 // goroutines.
