@@ -152,6 +152,7 @@ func TestCallsAtTheSameTimeAreReadByOneOfThem(t *testing.T) {
 		(<-second).want(t, `{"n":2}`)
 		third := callTool(s, t.Context(), "third", nil)
 		three := p.next("tools/call")
+		synctest.Wait() // it has found the baton taken, and waits
 		p.answer(one, `{"n":1}`)
 		(<-first).want(t, `{"n":1}`)
 		synctest.Wait()

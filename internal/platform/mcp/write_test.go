@@ -130,8 +130,15 @@ func TestACancellationFollowsItsTornRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	_, err = s.CallTool(t.Context(), "big", []byte(`"`+strings.Repeat("x", 300<<10)+`"`), &RequestOptions{Whole: 20 * time.Millisecond})
-	wantKind(t, err, Timeout, true)
+	ctx, stop := context.WithCancel(t.Context())
+	torn := make(chan error)
+	go func() {
+		_, err := s.CallTool(ctx, "big", []byte(`"`+strings.Repeat("x", 300<<10)+`"`), nil)
+		torn <- err
+	}()
+	lines.Peek(1) // some of it has gone out, and the rest does not fit
+	stop()
+	wantKind(t, <-torn, Cancelled, true)
 	_, err = s.CallTool(t.Context(), "small", nil, &RequestOptions{Whole: 20 * time.Millisecond})
 	wantKind(t, err, Timeout, false)
 
