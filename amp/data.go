@@ -143,6 +143,8 @@ type CapabilityChange struct {
 	Added   []string `json:"added,omitempty"`
 	Removed []string `json:"removed,omitempty"`
 	Changed []string `json:"changed,omitempty"`
+	// Omitted is how many more names there are, of a very large change.
+	Omitted int `json:"omitted,omitempty"`
 }
 
 // A Resource is the data of resource.observed.
@@ -159,12 +161,19 @@ type Resource struct {
 type Fault struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	// Count says how often, when one event stands for many.
-	Count int64 `json:"count,omitempty"`
+	// Count says how often, when one event stands for many, and Apps how often
+	// by package.
+	Count int64            `json:"count,omitempty"`
+	Apps  map[string]int64 `json:"apps,omitempty"`
+	// Exit and Stderr are those of a process that ended before it was ready.
+	Exit   *Exit    `json:"exit,omitempty"`
+	Stderr []string `json:"stderr,omitempty"`
 }
 
 // A Notification is the data of mcp.notification.*: the notification as it came.
 type Notification struct {
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params,omitempty"`
+	// Omitted is the size in bytes of params too large for an event.
+	Omitted int `json:"omitted_bytes,omitempty"`
 }

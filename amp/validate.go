@@ -13,6 +13,10 @@ const (
 	MaxMessageID = 512
 )
 
+// MaxData is how large the data of an event may be that an app sends to Aurora,
+// in bytes.
+const MaxData = 1 << 20
+
 // A Problem is one fault of an envelope.
 type Problem struct {
 	Path    string // the place, such as "header.timestamp"

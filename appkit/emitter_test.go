@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aurorabot/aurora/amp"
 	"github.com/aurorabot/aurora/appkit"
 )
 
@@ -192,9 +193,9 @@ func TestPostReturnsWhenTheEventIsKept(t *testing.T) {
 
 func TestWhatIsNoEventIsRefusedAtOnce(t *testing.T) {
 	_, emitter := emitting(aurora(t.TempDir()))
-	for _, bad := range []appkit.Event{{}, {Type: strings.Repeat("x", 201)}, {Type: "a", ID: strings.Repeat("x", 513)}, {Type: "a", Data: func() {}}} {
+	for _, bad := range []appkit.Event{{}, {Type: strings.Repeat("x", 201)}, {Type: "a", ID: strings.Repeat("x", 513)}, {Type: "a", Data: func() {}}, {Type: "a", Data: strings.Repeat("x", amp.MaxData)}} {
 		if err := emitter.Emit(t.Context(), bad); err == nil || errors.Is(err, appkit.ErrKept) {
-			t.Errorf("%+v: %v", bad, err)
+			t.Errorf("type %q, id %q: %v", bad.Type, bad.ID, err)
 		}
 	}
 }
@@ -213,7 +214,7 @@ func TestTheOutboxIsBoundedAndABrokenFileIsSetAside(t *testing.T) {
 	cancel()
 	var err error
 	for n := 0; n < 20 && !errors.Is(err, appkit.ErrOutboxFull); n++ {
-		err = emitter.Emit(gone, appkit.Event{Type: "a.b", Data: strings.Repeat("x", 1<<20)})
+		err = emitter.Emit(gone, appkit.Event{Type: "a.b", Data: strings.Repeat("x", amp.MaxData-2)})
 	}
 	if !errors.Is(err, appkit.ErrOutboxFull) {
 		t.Errorf("got %v", err)

@@ -61,6 +61,9 @@ func (e *Event) envelope(app string) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("event %s: data: %w", e.Type, err)
 		}
+		if len(data) > amp.MaxData {
+			return nil, fmt.Errorf("event %s: data has %d bytes, at most %d are allowed", e.Type, len(data), amp.MaxData)
+		}
 		out.Payload.Data = data
 	}
 	if err := out.Validate(); err != nil {

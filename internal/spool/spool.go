@@ -101,7 +101,8 @@ type suspect struct {
 
 // Open makes the folders of a spool in dir where they are missing, removes
 // temporary files of an earlier run, returns what that run left in processing
-// to pending (unless the spool is shared), and finds everything that waits.
+// to pending (unless the spool is shared), and finds everything that waits. What
+// lies in the spool is durable then.
 func Open(dir string, o Options) (*Spool, error) {
 	if o.MaxFiles == 0 {
 		o.MaxFiles = 100_000
@@ -130,6 +131,12 @@ func Open(dir string, o Options) (*Spool, error) {
 	}
 	if err := s.Scan(); err != nil {
 		return nil, fmt.Errorf("open spool: %w", err)
+	}
+	// A run that was killed may have left renames that a power loss would undo.
+	for _, state := range States() {
+		if err := s.files.SyncDir(s.path(state, "")); err != nil {
+			return nil, fmt.Errorf("open spool: %w", err)
+		}
 	}
 	return s, nil
 }
