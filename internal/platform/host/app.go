@@ -18,16 +18,17 @@ import (
 // Its life belongs to one goroutine, its supervisor. Others read the snapshot,
 // which the supervisor replaces as a whole, and leave word in the channels.
 type app struct {
-	host  *Host
-	conf  *config.App
-	index int    // in Host.apps and Host.parts
-	fault string // why the configuration forbids to start it; empty: it does not
-	log   *slog.Logger
+	host *Host
+	key  string
+	log  *slog.Logger
 
-	snap     atomic.Pointer[snapshot] // replaced by the supervisor only
-	calls    atomic.Int64             // requests of callers in flight
-	commands chan command             // unbuffered: taken when acted upon
-	wake     chan struct{}            // cap 1: wanted was raised
+	conf     atomic.Pointer[config.App] // replaced by the supervisor only
+	snap     atomic.Pointer[snapshot]   // replaced by the supervisor only
+	wish     atomic.Pointer[wish]       // replaced by Reload only; never nil
+	poked    chan struct{}              // cap 1: there may be a new wish
+	calls    atomic.Int64               // requests of callers in flight
+	commands chan command               // unbuffered: taken when acted upon
+	wake     chan struct{}              // cap 1: wanted was raised
 	// wanted is how many starts must have ended before a waiting call is
 	// content; the supervisor cuts a backoff short while it is higher than
 	// the number that have.
@@ -41,8 +42,13 @@ type app struct {
 	wire    wire          // to the session of the current epoch
 	done    chan struct{} // closed when the supervisor has ended
 
+	// after, if set, is an app of this key that left. It must be gone before
+	// this one starts, which goes on counting where it ended.
+	after *app
+
 	// What follows belongs to the supervisor.
 
+	fault      string        // why the configuration forbids to start it; empty: it does not
 	now        snapshot      // what is published next
 	epoch      uint64        // starts so far
 	delay      time.Duration // the next backoff
@@ -67,6 +73,9 @@ type snapshot struct {
 	stderr   []string // last lines of the last process that ended
 	noise    int64    // without that of link
 	warnings []string
+	kept     string // why the last configuration was not taken over; empty: it was
+	heeded   int64  // number of the last wish that was carried out
+	effect   Effect // what that did
 	version  string
 	era      string
 	server   string
@@ -80,24 +89,24 @@ type live struct {
 	epoch   uint64
 }
 
-func newApp(h *Host, index int, conf *config.App, fault string) *app {
+func newApp(h *Host, conf *config.App, fault string) *app {
 	a := &app{
 		host:     h,
-		conf:     conf,
-		index:    index,
+		key:      conf.Key,
 		fault:    fault,
 		log:      h.logger.With("app", conf.Key),
+		poked:    make(chan struct{}, 1),
 		commands: make(chan command),
 		wake:     make(chan struct{}, 1),
 		dirty:    make(chan struct{}, 1),
 		done:     make(chan struct{}),
 	}
+	a.conf.Store(conf)
+	a.wish.Store(&wish{conf: conf, fault: fault})
 	a.now = snapshot{state: Stopped, reason: "It has not been started yet.", since: time.Now()}
 	switch {
-	case conf.Disabled != "":
-		a.now.state, a.now.reason = Disabled, disabledReason(conf.Disabled)
-	case !conf.Enabled:
-		a.now.state, a.now.reason = Disabled, disabledReason("enabled: false")
+	case off(conf) != "":
+		a.now.state, a.now.reason = Disabled, disabledReason(off(conf))
 	case fault != "":
 		a.now.state, a.now.reason = Unavailable, fault
 	}
@@ -106,6 +115,17 @@ func newApp(h *Host, index int, conf *config.App, fault string) *app {
 	a.snap.Store(&s)
 	return a
 }
+
+// off says what switches an app off; empty: nothing does.
+func off(conf *config.App) string {
+	if conf.Disabled == "" && !conf.Enabled {
+		return "enabled: false"
+	}
+	return conf.Disabled
+}
+
+// config returns the configuration that the app runs under.
+func (a *app) config() *config.App { return a.conf.Load() }
 
 // announce says that the app is about to start, if it is. It is called before
 // the supervisor runs, so that whoever looks after Start sees Starting.
@@ -189,15 +209,18 @@ func (h *Host) command(ctx context.Context, name string, o op) error {
 	select {
 	case a.commands <- c:
 	case <-a.done:
+		if !h.closing.Load() {
+			return h.appUnknown(name)
+		}
 		return shuttingDown()
 	case <-ctx.Done():
-		return &call.Error{Code: call.CallCancelled, Message: fmt.Sprintf("The app %q is busy starting or stopping; the order was given up.", a.conf.Key), Retryable: true}
+		return &call.Error{Code: call.CallCancelled, Message: fmt.Sprintf("The app %q is busy starting or stopping; the order was given up.", a.key), Retryable: true}
 	}
 	select {
 	case err := <-c.done:
 		return err
 	case <-ctx.Done():
-		return &call.Error{Code: call.CallCancelled, Message: fmt.Sprintf("The app %q goes on with the order, but nobody waits for it any more.", a.conf.Key)}
+		return &call.Error{Code: call.CallCancelled, Message: fmt.Sprintf("The app %q goes on with the order, but nobody waits for it any more.", a.key)}
 	}
 }
 

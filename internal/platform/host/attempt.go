@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/aurorabot/aurora/internal/config"
 	"github.com/aurorabot/aurora/internal/platform/mcp"
 )
 
@@ -25,8 +26,9 @@ var errProcessEnded = errors.New("the process has ended")
 // commands, and owns nothing after it has ended.
 type attempt struct {
 	app    *app
+	conf   *config.App
 	epoch  uint64
-	old    *part // what is known of the app from before
+	old    *part // what is known of the app from before, under conf
 	dialed chan *Link
 	ended  chan attemptResult // cap 1, gets exactly one
 	stage  atomic.Pointer[string]
@@ -53,7 +55,12 @@ type failure struct {
 }
 
 func newAttempt(a *app) *attempt {
-	return &attempt{app: a, epoch: a.epoch, old: a.part(), dialed: make(chan *Link), ended: make(chan attemptResult, 1)}
+	conf := a.config()
+	old := &part{app: conf}
+	if p := a.part(); p != nil {
+		old = a.under(conf, p, nil).with(offered)
+	}
+	return &attempt{app: a, conf: conf, epoch: a.epoch, old: old, dialed: make(chan *Link), ended: make(chan attemptResult, 1)}
 }
 
 func (at *attempt) run(ctx context.Context) {
@@ -71,14 +78,14 @@ func (at *attempt) try(ctx context.Context) attemptResult {
 		return attemptResult{failure: &failure{reason: "The start was cancelled."}}
 	}
 	var r attemptResult
-	limit := a.conf.MCP.HealthTimeout
+	limit := at.conf.MCP.HealthTimeout
 	if limit <= 0 {
 		limit = defaultHealthTimeout
 	}
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	at.at("start")
-	if r.link, err = a.host.opt.Dialer.Dial(ctx, a.conf); err != nil {
+	if r.link, err = a.host.opt.Dialer.Dial(ctx, at.conf); err != nil {
 		release()
 		r.failure = at.dialFailure(err, limit)
 		return r
@@ -93,7 +100,7 @@ func (at *attempt) try(ctx context.Context) attemptResult {
 	case <-ctx.Done():
 	}
 	at.at("initialize")
-	session, err := mcp.Connect(ctx, r.link.Transport, a.sessionOptions(at.epoch))
+	session, err := mcp.Connect(ctx, r.link.Transport, a.sessionOptions(at.conf, at.epoch))
 	if err != nil {
 		r.failure = at.failure(ctx, r.link, err, limit)
 		return r
@@ -102,7 +109,7 @@ func (at *attempt) try(ctx context.Context) attemptResult {
 	r.live = &live{session: session, link: r.link, epoch: at.epoch}
 	a.changed.Store(0) // the lists are about to be read anyway
 	var missed lists
-	if r.part, missed, err = a.fetch(ctx, session, allLists, at.old.with(offered), at.at); err != nil {
+	if r.part, missed, err = a.fetch(ctx, session, allLists, at.old, at.at); err != nil {
 		if ctx.Err() != nil || timeout(err) || closed(session) {
 			r.failure = at.failure(ctx, r.link, err, limit)
 			return r
@@ -156,8 +163,7 @@ func (h *Host) slot(ctx context.Context) (release func(), err error) {
 }
 
 // sessionOptions says what a session of the app may do and whom it tells.
-func (a *app) sessionOptions(epoch uint64) mcp.Options {
-	c := a.conf
+func (a *app) sessionOptions(c *config.App, epoch uint64) mcp.Options {
 	return mcp.Options{
 		Name:     c.Key,
 		Protocol: c.MCP.Protocol,
@@ -217,7 +223,7 @@ func (at *attempt) failure(ctx context.Context, link *Link, err error, limit tim
 	case f.exit != nil:
 		f.reason = fmt.Sprintf("It %s before it answered %s.%s", f.exit.phrase(), stage, link.lastWords())
 	case timedOut:
-		f.reason = fmt.Sprintf("The request %s timed out after %v: the app does not answer.%s%s", stage, limit, link.lastWords(), silentHint(at.app.conf))
+		f.reason = fmt.Sprintf("The request %s timed out after %v: the app does not answer.%s%s", stage, limit, link.lastWords(), silentHint(at.conf))
 	case closedBy(err):
 		f.reason = fmt.Sprintf("It closed the connection before it answered %s.%s", stage, link.lastWords())
 	default:

@@ -170,21 +170,21 @@ func BenchmarkStart(b *testing.B) {
 // BenchmarkCatalog is what a list of a thousand tools costs: decoding it for
 // the first time, again when nothing has changed, and joining it with the rest.
 func BenchmarkCatalog(b *testing.B) {
-	a := &app{conf: appConfig("demo"), host: New(Options{})}
+	a := newApp(New(Options{}), appConfig("demo"), "")
 	items := make([]json.RawMessage, 1000)
 	for i := range items {
 		items[i] = fmt.Appendf(nil, `{"name":"tool_%d","description":"does something","inputSchema":{"type":"object","properties":{"x":{"type":"string"}}}}`, i)
 	}
-	tools, _ := a.decodeTools(items, nil)
-	p := []*part{{app: a.conf, tools: tools}}
+	tools, _ := a.decodeTools(a.config(), items, nil)
+	p := []*part{{app: a.config(), tools: tools}}
 	b.Run("decode", func(b *testing.B) {
 		for b.Loop() {
-			a.decodeTools(items, nil)
+			a.decodeTools(a.config(), items, nil)
 		}
 	})
 	b.Run("decode again", func(b *testing.B) {
 		for b.Loop() {
-			a.decodeTools(items, tools)
+			a.decodeTools(a.config(), items, tools)
 		}
 	})
 	b.Run("join", func(b *testing.B) {

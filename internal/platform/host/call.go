@@ -63,17 +63,66 @@ func (h *Host) call(ctx context.Context, c *call.Call, began time.Time) (*Tool, 
 			}
 		}
 	}
-	d := h.policy.Decide(ctx, policy.Request{Caller: c.Caller, Tool: t.Name, App: t.App, Risk: t.Risk, Enabled: t.Enabled, Held: t.Held, Args: args})
-	if !d.Allowed {
+	if d := h.judge(ctx, c, t, args); !d.Allowed {
 		return t, 0, denied(d)
 	}
+	var changed *overtaken
 	epoch, r := t.owner.ask(ctx, c.Timeout, began, func(l *live, left time.Duration) (mcp.Result, error) {
-		return l.session.CallTool(ctx, t.Upstream, args, &mcp.RequestOptions{Whole: left, OnProgress: c.OnProgress})
+		if changed = h.overtaken(ctx, c, t, args); changed != nil {
+			return mcp.Result{}, changed
+		}
+		o := t.owner.limits()
+		o.Whole, o.OnProgress = left, c.OnProgress
+		return l.session.CallTool(ctx, t.Upstream, args, &o)
 	})
+	if changed != nil {
+		r = changed.result
+	}
 	if r.Outcome == call.ToolError {
 		r.Err = h.toolError(t, r.Raw)
 	}
 	return t, epoch, r
+}
+
+// overtaken is the end of a call whose tool became another one, or forbidden,
+// while it waited for its app.
+type overtaken struct{ result call.Result }
+
+func (o *overtaken) Error() string { return o.result.Err.Error() }
+
+// overtaken looks once more, right before a call is sent: what was decided about
+// t may not hold any more if the app was reloaded or its lists read again.
+func (h *Host) overtaken(ctx context.Context, c *call.Call, t *Tool, args []byte) *overtaken {
+	now := h.catalog.Load().byName[t.Name]
+	switch {
+	case now == t:
+		return nil
+	case now != nil && now.owner == t.owner:
+		d := h.judge(ctx, c, now, args)
+		if d.Allowed {
+			return nil
+		}
+		return &overtaken{denied(d)}
+	case t.owner.config() == t.App:
+		return nil // not listed at the moment; the server will say
+	}
+	return &overtaken{ended(&call.Error{
+		Code:      call.AppUnavailable,
+		Message:   fmt.Sprintf("The app %q got another configuration while the call waited, so nothing was done.", t.owner.key),
+		Retryable: true,
+	})}
+}
+
+// judge asks the policy about a call.
+func (h *Host) judge(ctx context.Context, c *call.Call, t *Tool, args []byte) policy.Decision {
+	return h.policy.Decide(ctx, policy.Request{Caller: c.Caller, Tool: t.Name, App: t.App, Risk: t.Risk, Enabled: t.Enabled, Held: t.Held, Args: args})
+}
+
+// limits are the time limits of a request to the app, which may have changed
+// since its session began.
+func (a *app) limits() mcp.RequestOptions {
+	m := &a.config().MCP
+	return mcp.RequestOptions{Soft: m.CallTimeout, Hard: m.CallMax}
 }
 
 var emptyObject = json.RawMessage("{}")
@@ -89,13 +138,13 @@ func (h *Host) find(ctx context.Context, c *call.Call) (*Tool, *call.Error) {
 	h.Fresh(ctx)
 	var reason *call.Error
 	longest := 0
-	for _, a := range h.apps {
-		rest, ok := strings.CutPrefix(c.Name, a.conf.Package)
+	for _, a := range h.apps() {
+		rest, ok := strings.CutPrefix(c.Name, a.config().Package)
 		if !ok || !strings.HasPrefix(rest, ".") || a.snap.Load().state.live() {
 			continue
 		}
-		if _, e := a.session(ctx, nil, a.patience(c.Timeout)); e != nil && len(a.conf.Package) > longest {
-			reason, longest = e, len(a.conf.Package)
+		if _, e := a.session(ctx, nil, a.patience(c.Timeout)); e != nil && len(a.config().Package) > longest {
+			reason, longest = e, len(a.config().Package)
 		}
 	}
 	if t, e = h.catalog.Load().resolve(c.Name); e != nil && e.Code == call.ToolUnknown && reason != nil {
@@ -109,8 +158,8 @@ func (a *app) patience(whole time.Duration) time.Duration {
 	switch {
 	case whole > 0:
 		return whole
-	case a.conf.MCP.CallTimeout > 0:
-		return a.conf.MCP.CallTimeout
+	case a.config().MCP.CallTimeout > 0:
+		return a.config().MCP.CallTimeout
 	}
 	return mcp.DefaultSoftTimeout
 }
@@ -195,7 +244,7 @@ func (a *app) session(ctx context.Context, gone *live, patience time.Duration) (
 			return nil, shuttingDown()
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.Canceled) {
-				return nil, &call.Error{Code: call.CallCancelled, Message: fmt.Sprintf("The caller gave up while the app %q was starting.", a.conf.Key)}
+				return nil, &call.Error{Code: call.CallCancelled, Message: fmt.Sprintf("The caller gave up while the app %q was starting.", a.key)}
 			}
 			return nil, a.outOfTime()
 		}

@@ -69,12 +69,12 @@ func TestTwoAppsWithOneNameAreBothWithheld(t *testing.T) {
 }
 
 func TestAliasesThatMeetAreBothWithheld(t *testing.T) {
-	a := &app{conf: &config.App{Key: "a"}}
+	a := newApp(New(Options{}), &config.App{Key: "a"}, "")
 	tool := func(name, alias string) *Tool {
-		return &Tool{Name: name, Upstream: name, Alias: alias, App: a.conf, owner: a}
+		return &Tool{Name: name, Upstream: name, Alias: alias, App: a.config(), owner: a}
 	}
 	x, y, z := tool("a.x", "same"), tool("a.y", "same"), tool("a.z", "other")
-	c := join([]*part{{app: a.conf, tools: []*Tool{x, y, z}}})
+	c := join([]*part{{app: a.config(), tools: []*Tool{x, y, z}}})
 	if got := c.Tools(); len(got) != 1 || got[0] != z {
 		t.Errorf("%d tools are listed, want the one with its own alias", len(got))
 	}
@@ -243,16 +243,16 @@ tool silent
 }
 
 func TestToolsThatDidNotChangeAreKept(t *testing.T) {
-	a := &app{conf: appConfig("demo"), host: New(Options{})}
+	a := newApp(New(Options{}), appConfig("demo"), "")
 	items := make([]json.RawMessage, 1000)
 	for i := range items {
 		items[i] = json.RawMessage(`{"name":"tool_` + strings.Repeat("x", i%7) + string(rune('a'+i%26)) + strings.Repeat("y", i/26) + `","inputSchema":{"type":"object"}}`)
 	}
-	tools, warned := a.decodeTools(items, nil)
+	tools, warned := a.decodeTools(a.config(), items, nil)
 	if len(warned) > 0 || len(tools) != 1000 {
 		t.Fatalf("%d tools, warnings %q", len(tools), warned)
 	}
-	again, _ := a.decodeTools(items, tools)
+	again, _ := a.decodeTools(a.config(), items, tools)
 	if !slices.Equal(tools, again) {
 		t.Error("tools that did not change were made anew")
 	}

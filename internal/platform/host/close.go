@@ -30,12 +30,11 @@ func (h *Host) close(ctx context.Context) error {
 		h.awaitDrained(ctx, t.C)
 		t.Stop()
 	}
+	h.reload.Lock()
+	h.ended = true
 	close(h.quit)
-	if h.started.Load() {
-		for _, a := range h.apps {
-			<-a.done
-		}
-	}
+	h.reload.Unlock()
+	h.supervisors.Wait()
 	// Sessions are gone, so calls are about to return.
 	t := time.NewTimer(time.Second)
 	defer t.Stop()

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/aurorabot/aurora/internal/config"
 	"github.com/aurorabot/aurora/internal/names"
 	"github.com/aurorabot/aurora/internal/platform/policy"
 )
@@ -161,18 +162,19 @@ func label(f fields) string {
 	return ""
 }
 
-func (a *app) decodeTools(items []json.RawMessage, old []*Tool) ([]*Tool, []string) {
-	return decodeList("Tool", items, old, a.decodeTool,
+func (a *app) decodeTools(conf *config.App, items []json.RawMessage, old []*Tool) ([]*Tool, []string) {
+	decode := func(f fields) (*Tool, error) { return a.decodeTool(conf, f) }
+	return decodeList("Tool", items, old, decode,
 		func(t *Tool) string { return t.Upstream },
 		func(t *Tool) *json.RawMessage { return &t.Definition })
 }
 
-func (a *app) decodeTool(f fields) (*Tool, error) {
+func (a *app) decodeTool(conf *config.App, f fields) (*Tool, error) {
 	name, err := f.name()
 	if err != nil {
 		return nil, err
 	}
-	t := &Tool{Upstream: name, App: a.conf, owner: a, Name: names.Canonical(a.conf.Package, name)}
+	t := &Tool{Upstream: name, App: conf, owner: a, Name: names.Canonical(conf.Package, name)}
 	t.Alias = names.Alias(t.Name)
 	if err := f.texts(map[string]*string{"title": &t.Title, "description": &t.Description}); err != nil {
 		return nil, err
@@ -198,9 +200,9 @@ func (a *app) decodeTool(f fields) (*Tool, error) {
 	if t.Title == "" {
 		t.Title = title
 	}
-	t.Risk = a.host.policy.Risk(a.conf, t.Name, hints)
+	t.Risk = a.host.policy.Risk(conf, t.Name, hints)
 	t.Enabled = true
-	if p, ok := a.conf.Tools[t.Name]; ok && p.Enabled != nil {
+	if p, ok := conf.Tools[t.Name]; ok && p.Enabled != nil {
 		t.Enabled = *p.Enabled
 	}
 	return t, nil
@@ -230,9 +232,9 @@ func decodeHints(raw json.RawMessage) (h policy.Hints, title string) {
 	return h, title
 }
 
-func (a *app) decodeResources(items []json.RawMessage, old []*Resource) ([]*Resource, []string) {
+func (a *app) decodeResources(conf *config.App, items []json.RawMessage, old []*Resource) ([]*Resource, []string) {
 	decode := func(f fields) (*Resource, error) {
-		r := &Resource{App: a.conf, owner: a}
+		r := &Resource{App: conf, owner: a}
 		err := f.texts(map[string]*string{"uri": &r.URI, "name": &r.Name, "title": &r.Title, "description": &r.Description, "mimeType": &r.MIMEType})
 		if err == nil && r.URI == "" {
 			err = errors.New("it has no uri")
@@ -244,9 +246,9 @@ func (a *app) decodeResources(items []json.RawMessage, old []*Resource) ([]*Reso
 		func(r *Resource) *json.RawMessage { return &r.Definition })
 }
 
-func (a *app) decodeTemplates(items []json.RawMessage, old []*Template) ([]*Template, []string) {
+func (a *app) decodeTemplates(conf *config.App, items []json.RawMessage, old []*Template) ([]*Template, []string) {
 	decode := func(f fields) (*Template, error) {
-		t := &Template{App: a.conf, owner: a}
+		t := &Template{App: conf, owner: a}
 		err := f.texts(map[string]*string{"uriTemplate": &t.URITemplate, "name": &t.Name, "title": &t.Title, "description": &t.Description, "mimeType": &t.MIMEType})
 		if err == nil && t.URITemplate == "" {
 			err = errors.New("it has no uriTemplate")
@@ -259,13 +261,13 @@ func (a *app) decodeTemplates(items []json.RawMessage, old []*Template) ([]*Temp
 		func(t *Template) *json.RawMessage { return &t.Definition })
 }
 
-func (a *app) decodePrompts(items []json.RawMessage, old []*Prompt) ([]*Prompt, []string) {
+func (a *app) decodePrompts(conf *config.App, items []json.RawMessage, old []*Prompt) ([]*Prompt, []string) {
 	decode := func(f fields) (*Prompt, error) {
 		name, err := f.name()
 		if err != nil {
 			return nil, err
 		}
-		p := &Prompt{Upstream: name, App: a.conf, owner: a, Name: names.Canonical(a.conf.Package, name)}
+		p := &Prompt{Upstream: name, App: conf, owner: a, Name: names.Canonical(conf.Package, name)}
 		if err := f.texts(map[string]*string{"title": &p.Title, "description": &p.Description}); err != nil {
 			return nil, err
 		}

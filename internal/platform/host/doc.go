@@ -29,6 +29,10 @@
 // Order. The notifications of one session are observed in the order of the
 // wire. Life cycle signals of one app are observed in the order of its life.
 //
+// Reload. Another configuration touches exactly the apps that it changes. What
+// runs is never ended because of a mistake in a file. What was decided about a
+// call that still waits for its app is decided again.
+//
 // Ends. After Close no goroutine, process or timer of the host is left.
 //
 // # Ownership

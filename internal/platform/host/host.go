@@ -74,15 +74,23 @@ type Host struct {
 	redact *redact.Redactor
 	policy Policy
 
-	apps  []*app          // order of the configuration; never changes
-	byKey map[string]*app // never changes
-	slots chan struct{}   // one element per start that is spawning
+	roster atomic.Pointer[roster]
+	slots  chan struct{} // one element per start that is spawning
 
 	catalog atomic.Pointer[Catalog]
-	// mu guards parts and the order in which catalogs are published. It is
-	// held while a catalog is put together, never during I/O.
+	// mu guards parts and the order in which catalogs and rosters are
+	// published. It is held while a catalog is put together, never during I/O.
 	mu    sync.Mutex
-	parts []*part // by index of the app; nil: never listed
+	parts map[*app]*part // of those apps that were listed
+
+	// reload guards what follows and the making of rosters. It is never held
+	// while anybody waits.
+	reload  sync.Mutex
+	reloads int64           // so far
+	leaving map[string]*app // by key: the last one that left
+	ended   bool            // no supervisor is started any more
+
+	supervisors sync.WaitGroup
 
 	closing  atomic.Bool   // no new calls
 	inflight atomic.Int64  // requests inside the host
@@ -121,20 +129,19 @@ func New(o Options) *Host {
 		logger:   o.Logger,
 		redact:   o.Redact,
 		policy:   o.Policy,
-		byKey:    make(map[string]*app, len(o.Apps)),
 		slots:    make(chan struct{}, o.Concurrency),
-		parts:    make([]*part, len(o.Apps)),
+		parts:    make(map[*app]*part),
+		leaving:  make(map[string]*app),
 		drained:  make(chan struct{}, 1),
 		refusing: make(chan struct{}),
 		quit:     make(chan struct{}),
 	}
 	h.hurry, h.rush = context.WithCancel(context.Background())
+	apps := make([]*app, len(o.Apps))
 	for i, conf := range o.Apps {
-		a := newApp(h, i, conf, o.Faults[conf.Key])
-		h.apps = append(h.apps, a)
-		h.byKey[conf.Key] = a
+		apps[i] = newApp(h, conf, o.Faults[conf.Key])
 	}
-	h.catalog.Store(join(h.parts))
+	h.enroll(apps)
 	if o.HealthFile != "" {
 		h.health = newHealthFile(h, o.HealthFile)
 	}
@@ -145,12 +152,14 @@ func New(o Options) *Host {
 // Close, whatever becomes of ctx. A second Start does nothing.
 func (h *Host) Start(context.Context) {
 	h.startOnce.Do(func() {
+		h.reload.Lock()
+		defer h.reload.Unlock()
 		h.started.Store(true)
-		for _, a := range h.apps {
+		for _, a := range h.apps() {
 			a.announce()
 		}
-		for _, a := range h.apps {
-			go a.run()
+		for _, a := range h.apps() {
+			h.supervisors.Go(a.run)
 		}
 		if h.health != nil {
 			go h.health.run()
@@ -162,7 +171,7 @@ func (h *Host) Start(context.Context) {
 // none is named) has left Starting. It says nothing about how they are then.
 // The error is that of ctx, or APP_UNKNOWN.
 func (h *Host) Settled(ctx context.Context, names ...string) error {
-	apps := h.apps
+	apps := h.apps()
 	if len(names) > 0 {
 		apps = make([]*app, len(names))
 		for i, name := range names {
@@ -176,7 +185,7 @@ func (h *Host) Settled(ctx context.Context, names ...string) error {
 			select {
 			case <-s.next:
 			case <-ctx.Done():
-				return fmt.Errorf("waiting for app %q: %w", a.conf.Key, context.Cause(ctx))
+				return fmt.Errorf("waiting for app %q: %w", a.key, context.Cause(ctx))
 			}
 		}
 	}
@@ -191,7 +200,7 @@ func (h *Host) Catalog() *Catalog { return h.catalog.Load() }
 // an app's tools calls it first.
 func (h *Host) Fresh(ctx context.Context) {
 	var limit <-chan time.Time
-	for _, a := range h.apps {
+	for _, a := range h.apps() {
 		opened := a.fresh.wait()
 		if opened == nil {
 			continue
@@ -213,23 +222,61 @@ func (h *Host) Fresh(ctx context.Context) {
 
 // app returns the app with a key, or else with a package; nil if there is none.
 func (h *Host) app(name string) *app {
-	if a := h.byKey[name]; a != nil {
+	r := h.roster.Load()
+	if a := r.byKey[name]; a != nil {
 		return a
 	}
-	for _, a := range h.apps {
-		if a.conf.Package == name {
+	for _, a := range r.apps {
+		if a.config().Package == name {
 			return a
 		}
 	}
 	return nil
 }
 
-// publish replaces what app i contributes to the catalog.
-func (h *Host) publish(i int, p *part) {
+// A roster is who the apps are at one moment, in the order of the
+// configuration. Rosters never change.
+type roster struct {
+	apps  []*app
+	byKey map[string]*app
+}
+
+// apps returns the apps of this moment. The slice must not be changed.
+func (h *Host) apps() []*app { return h.roster.Load().apps }
+
+// enroll makes these the apps of the host, in this order.
+func (h *Host) enroll(apps []*app) {
+	r := &roster{apps: apps, byKey: make(map[string]*app, len(apps))}
+	for _, a := range apps {
+		r.byKey[a.key] = a
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.parts[i] = p
-	h.catalog.Store(join(h.parts))
+	h.roster.Store(r)
+	h.join()
+}
+
+// publish replaces what an app contributes to the catalog; nil: nothing.
+func (h *Host) publish(a *app, p *part) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if p == nil {
+		delete(h.parts, a)
+	} else {
+		h.parts[a] = p
+	}
+	h.join()
+}
+
+// join puts the catalog together. h.mu is held.
+func (h *Host) join() {
+	var parts []*part
+	for _, a := range h.apps() {
+		if p := h.parts[a]; p != nil {
+			parts = append(parts, p)
+		}
+	}
+	h.catalog.Store(join(parts))
 }
 
 // observe sends a signal whose time and app are filled in.

@@ -59,11 +59,11 @@ func badArguments(t *Tool, err error) *call.Error {
 // unavailable explains why an app takes no calls.
 func (a *app) unavailable(s *snapshot) *call.Error {
 	if s.state.live() {
-		return &call.Error{Code: call.AppUnavailable, Message: fmt.Sprintf("The app %q has lost its connection and is not back yet.", a.conf.Key), Retryable: true}
+		return &call.Error{Code: call.AppUnavailable, Message: fmt.Sprintf("The app %q has lost its connection and is not back yet.", a.key), Retryable: true}
 	}
 	return &call.Error{
 		Code:      call.AppUnavailable,
-		Message:   fmt.Sprintf("The app %q is %s. %s", a.conf.Key, strings.ReplaceAll(string(s.state), "_", " "), s.reason),
+		Message:   fmt.Sprintf("The app %q is %s. %s", a.key, strings.ReplaceAll(string(s.state), "_", " "), s.reason),
 		Retryable: s.state == Restarting || s.state == Starting,
 	}
 }
@@ -75,7 +75,7 @@ func (a *app) outOfTime() *call.Error {
 	if s.state.live() {
 		return &call.Error{
 			Code:      call.CallTimeout,
-			Message:   fmt.Sprintf("The time for the call was over before it was sent to the app %q, so it did nothing.", a.conf.Key),
+			Message:   fmt.Sprintf("The time for the call was over before it was sent to the app %q, so it did nothing.", a.key),
 			Retryable: true,
 		}
 	}
@@ -86,7 +86,7 @@ func (a *app) outOfTime() *call.Error {
 
 // failedCall explains why a request that was sent got no result.
 func (a *app) failedCall(l *live, err error, began time.Time) call.Result {
-	key, took := a.conf.Key, roughly(time.Since(began))
+	key, took := a.key, roughly(time.Since(began))
 	var refused *mcp.RPCError
 	var unknown *unknownResource
 	var capability *mcp.CapabilityError
@@ -172,12 +172,12 @@ func (a *app) refusal(e *mcp.RPCError) *call.Error {
 	switch e.Code {
 	case mcp.CodeInvalidParams:
 		r.Code = call.ArgumentsInvalid
-		r.Message = fmt.Sprintf("The app %q refused the arguments: %s.", a.conf.Key, said)
+		r.Message = fmt.Sprintf("The app %q refused the arguments: %s.", a.key, said)
 	case mcp.CodeMethodNotFound:
 		r.Code = call.CapabilityMissing
-		r.Message = fmt.Sprintf("The app %q does not know this request: %s.", a.conf.Key, said)
+		r.Message = fmt.Sprintf("The app %q does not know this request: %s.", a.key, said)
 	default:
-		r.Message = fmt.Sprintf("The app %q answered with an error: %s (JSON-RPC %d).", a.conf.Key, said, e.Code)
+		r.Message = fmt.Sprintf("The app %q answered with an error: %s (JSON-RPC %d).", a.key, said, e.Code)
 	}
 	return r
 }

@@ -18,6 +18,12 @@ import (
 
 const closedReason = "Aurora is stopping."
 
+const leftReason = "It is no longer in apps/config.yml."
+
+func keptReason(fault string) string {
+	return "Its new configuration is faulty, so it runs on under the old one. " + fault
+}
+
 func disabledReason(by string) string {
 	return fmt.Sprintf("It is switched off by %q in apps/config.yml.", by)
 }
@@ -181,9 +187,10 @@ func closedBy(err error) bool {
 }
 
 func (h *Host) appUnknown(name string) *call.Error {
-	keys := make([]string, len(h.apps))
-	for i, a := range h.apps {
-		keys[i] = a.conf.Key
+	apps := h.apps()
+	keys := make([]string, len(apps))
+	for i, a := range apps {
+		keys[i] = a.key
 	}
 	return &call.Error{
 		Code:    call.AppUnknown,

@@ -119,10 +119,11 @@ func (r *refresher) due() {
 	which := r.pending
 	r.pending, r.first, r.running = 0, time.Time{}, true
 	a, w := r.w.app, r.w
+	old := a.part()
 	w.work.Go(func() {
 		ctx, cancel := context.WithTimeout(w.ctx, listTimeout)
 		defer cancel()
-		p, failed, err := a.fetch(ctx, w.live.session, which, a.part(), func(string) {})
+		p, failed, err := a.fetch(ctx, w.live.session, which, old, func(string) {})
 		r.fetched <- fetchResult{p, failed, err}
 	})
 }
@@ -137,10 +138,11 @@ func (r *refresher) took(f fetchResult) {
 	news := lists(a.changed.Swap(0))
 	r.pending |= news
 	old := a.part()
+	f.part = a.under(a.config(), f.part, old)
 	changed := old.differs(f.part)
 	if changed != 0 || !slices.Equal(old.warned.all(), f.part.warned.all()) {
 		a.warn(f.part)
-		a.host.publish(a.index, f.part)
+		a.host.publish(a, f.part)
 	}
 	if changed != 0 {
 		r.gap = refreshGap
@@ -198,17 +200,15 @@ func (a *app) notified(epoch uint64, method string, params []byte) {
 	if method == "notifications/message" && a.log.Enabled(context.Background(), slog.LevelDebug) {
 		a.log.Debug("The app logged a message.", "params", clipTo(string(a.host.redact.Bytes(params)), 1000))
 	}
-	a.host.observe(Signal{Kind: SignalNotified, App: a.conf, Epoch: epoch, Method: method, Params: params})
+	a.host.observe(Signal{Kind: SignalNotified, App: a.config(), Epoch: epoch, Method: method, Params: params})
 }
 
 // fetch reads the lists in which and returns old with those replaced. A list
 // that the server did not declare, or does not know after all, is empty. A list
 // that cannot be read stays as it is in old; failed names those. at is told
-// what is asked for.
+// what is asked for. What is read is under the configuration that old is under.
 func (a *app) fetch(ctx context.Context, s *mcp.Session, which lists, old *part, at func(string)) (p *part, failed lists, err error) {
-	if old == nil {
-		old = &part{app: a.conf}
-	}
+	conf := old.app
 	next := *old
 	var errs []error
 	read := func(list lists, what string, ask func(context.Context) (mcp.List, error), decode func([]json.RawMessage) []string, warned *[]string) {
@@ -233,19 +233,19 @@ func (a *app) fetch(ctx context.Context, s *mcp.Session, which lists, old *part,
 		*warned = slices.Concat(l.Warnings, warnings)
 	}
 	read(listTools, "tools/list", s.ListTools, func(items []json.RawMessage) (warned []string) {
-		next.tools, warned = a.decodeTools(items, old.tools)
+		next.tools, warned = a.decodeTools(conf, items, old.tools)
 		return warned
 	}, &next.warned.tools)
 	read(listResources, "resources/list", s.ListResources, func(items []json.RawMessage) (warned []string) {
-		next.resources, warned = a.decodeResources(items, old.resources)
+		next.resources, warned = a.decodeResources(conf, items, old.resources)
 		return warned
 	}, &next.warned.resources)
 	read(listResources, "resources/templates/list", s.ListResourceTemplates, func(items []json.RawMessage) (warned []string) {
-		next.templates, warned = a.decodeTemplates(items, old.templates)
+		next.templates, warned = a.decodeTemplates(conf, items, old.templates)
 		return warned
 	}, &next.warned.templates)
 	read(listPrompts, "prompts/list", s.ListPrompts, func(items []json.RawMessage) (warned []string) {
-		next.prompts, warned = a.decodePrompts(items, old.prompts)
+		next.prompts, warned = a.decodePrompts(conf, items, old.prompts)
 		return warned
 	}, &next.warned.prompts)
 	return &next, failed, errors.Join(errs...)

@@ -219,7 +219,7 @@ func TestFreshIsBounded(t *testing.T) {
 // poke sends an app a notification for its script to act upon.
 func (h *house) poke(key string) {
 	h.t.Helper()
-	if err := h.byKey[key].snap.Load().live.session.Notify(h.t.Context(), "notifications/poke", nil); err != nil {
+	if err := h.roster.Load().byKey[key].snap.Load().live.session.Notify(h.t.Context(), "notifications/poke", nil); err != nil {
 		h.t.Fatal(err)
 	}
 }

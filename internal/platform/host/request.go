@@ -41,7 +41,7 @@ func (h *Host) request(ctx context.Context, q question) call.Result {
 	r.Tool, r.Duration = q.name, time.Since(began)
 	s := Signal{Kind: SignalRead, Epoch: epoch, Method: q.method, Caller: q.caller}
 	if a != nil {
-		r.App, rec.Package, s.App = a.conf.Key, a.conf.Package, a.conf
+		r.App, rec.Package, s.App = a.key, a.config().Package, a.config()
 	}
 	h.record(&rec, &r)
 	if h.opt.Observe != nil && q.method == methodRead {
@@ -82,8 +82,9 @@ const methodRead = "resources/read"
 // Read and its like below wake their app as Call does, end at the app's limits
 // or when ctx ends, are recorded, and always have an outcome.
 func (h *Host) Read(ctx context.Context, caller call.Caller, uri, of string) call.Result {
-	return h.request(ctx, h.resourceQuestion(caller, methodRead, uri, of, func(_ *app, s *mcp.Session) (mcp.Result, error) {
-		r, err := s.ReadResource(ctx, uri, nil)
+	return h.request(ctx, h.resourceQuestion(caller, methodRead, uri, of, func(a *app, s *mcp.Session) (mcp.Result, error) {
+		limits := a.limits()
+		r, err := s.ReadResource(ctx, uri, &limits)
 		var refused *mcp.RPCError
 		if errors.As(err, &refused) && (refused.Code == codeResourceNotFound || refused.Code == mcp.CodeInvalidParams) {
 			err = &unknownResource{refused}
@@ -136,8 +137,9 @@ func (h *Host) Prompt(ctx context.Context, caller call.Caller, name string, args
 		upstream = p.Upstream
 		return p.owner, nil
 	}
-	q.send = func(_ *app, s *mcp.Session) (mcp.Result, error) {
-		return s.GetPrompt(ctx, upstream, args, nil)
+	q.send = func(a *app, s *mcp.Session) (mcp.Result, error) {
+		limits := a.limits()
+		return s.GetPrompt(ctx, upstream, args, &limits)
 	}
 	return h.request(ctx, q)
 }
@@ -180,8 +182,9 @@ func (h *Host) Complete(ctx context.Context, caller call.Caller, c Completion) c
 		}
 		return cat.templateOwner(c.Template)
 	}
-	q.send = func(_ *app, s *mcp.Session) (mcp.Result, error) {
-		return s.Complete(ctx, ref, c.Argument, c.Value, known, nil)
+	q.send = func(a *app, s *mcp.Session) (mcp.Result, error) {
+		limits := a.limits()
+		return s.Complete(ctx, ref, c.Argument, c.Value, known, &limits)
 	}
 	return h.request(ctx, q)
 }

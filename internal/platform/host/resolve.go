@@ -162,7 +162,7 @@ func oneOwner(owners []*app, uri string) (*app, *call.Error) {
 	}
 	keys := make([]string, len(owners))
 	for i, a := range owners {
-		keys[i] = a.conf.Key
+		keys[i] = a.key
 	}
 	return nil, &call.Error{
 		Code:    call.ResourceUnknown,

@@ -69,6 +69,10 @@ func (a *app) serve() phase {
 			a.halt()
 			a.enter(Stopped, closedReason)
 			return nil
+		case <-a.poked:
+			if next := a.heed(func() { end(); a.halt() }); next != nil {
+				return next
+			}
 		case c := <-a.commands:
 			switch c.op {
 			case opStart:

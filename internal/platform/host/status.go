@@ -45,9 +45,9 @@ const stderrLines = 10
 // Status returns the status of all apps in the order of the configuration.
 // It never waits for an app.
 func (h *Host) Status() []Status {
-	cat := h.catalog.Load()
-	all := make([]Status, len(h.apps))
-	for i, a := range h.apps {
+	cat, apps := h.catalog.Load(), h.apps()
+	all := make([]Status, len(apps))
+	for i, a := range apps {
 		all[i] = a.status(cat)
 	}
 	return all
@@ -63,13 +63,13 @@ func (h *Host) AppStatus(name string) (Status, bool) {
 }
 
 func (a *app) status(cat *Catalog) Status {
-	s := a.snap.Load()
+	s, conf := a.snap.Load(), a.config()
 	st := Status{
-		Key:             a.conf.Key,
-		Package:         a.conf.Package,
+		Key:             a.key,
+		Package:         conf.Package,
 		State:           s.state,
 		Reason:          s.reason,
-		Transport:       a.conf.MCP.Transport,
+		Transport:       conf.MCP.Transport,
 		ProtocolVersion: s.version,
 		Era:             s.era,
 		Restarts:        s.restarts,
@@ -79,7 +79,7 @@ func (a *app) status(cat *Catalog) Status {
 		LastStderr:      s.stderr,
 		Server:          s.server,
 		Attempts:        s.failures,
-		Tools:           cat.offered[a.conf.Key],
+		Tools:           cat.offered[a.key],
 	}
 	if l := s.link; l != nil {
 		st.NoiseLines += l.noise()
@@ -88,15 +88,18 @@ func (a *app) status(cat *Catalog) Status {
 			st.LastStderr = l.Process.StderrTail(stderrLines)
 		}
 	}
-	if clashes := cat.clashes[a.conf.Key]; len(clashes) > 0 {
+	if clashes := cat.clashes[a.key]; len(clashes) > 0 {
 		if st.State == Ready {
 			st.State = Degraded
 			st.Reason = clashReason(len(clashes))
 		}
 		st.Warnings = append(st.Warnings, clashes...)
 	}
-	st.Warnings = append(st.Warnings, cat.warnings[a.conf.Key]...)
+	st.Warnings = append(st.Warnings, cat.warnings[a.key]...)
 	st.Warnings = append(st.Warnings, s.warnings...)
+	if s.kept != "" {
+		st.Warnings = append(st.Warnings, s.kept)
+	}
 	if st.LastStderr == nil {
 		st.LastStderr = []string{}
 	}

@@ -16,6 +16,15 @@ type phase func(*app) phase
 // run is the supervisor of one app. It ends when the host closes.
 func (a *app) run() {
 	defer close(a.done)
+	if a.after != nil {
+		select {
+		case <-a.after.done:
+			a.epoch, a.after = a.after.epoch, nil
+		case <-a.host.quit:
+			a.enter(Stopped, closedReason)
+			return
+		}
+	}
 	next := (*app).idle
 	if a.now.state == Starting {
 		next = (*app).start
@@ -34,12 +43,16 @@ func (a *app) idle() phase {
 		select {
 		case <-a.host.quit:
 			return nil
+		case <-a.poked:
+			if next := a.heed(nil); next != nil {
+				return next
+			}
 		case c := <-a.commands:
 			switch {
 			case c.op == opStop:
 				if a.now.state != Disabled {
 					a.retire()
-					a.enter(Stopped, stoppedReason(a.conf.Key))
+					a.enter(Stopped, stoppedReason(a.key))
 				}
 				c.done <- nil
 			case a.now.state == Disabled:
@@ -55,15 +68,14 @@ func (a *app) idle() phase {
 
 // again starts afresh because of a command: former failures do not count.
 func (a *app) again(c command) phase {
-	a.now.failures, a.woken = 0, false
-	a.enter(Starting, "It is waiting for its turn to start.")
+	next := a.afresh("It is waiting for its turn to start.")
 	c.done <- nil
-	return (*app).start
+	return next
 }
 
 // start is the phase from the wish to have the app to the end of one attempt.
 func (a *app) start() phase {
-	if a.epoch++; a.epoch > 1 {
+	if a.epoch++; a.now.starts > 0 {
 		a.now.restarts++
 	}
 	a.enter(Starting, a.startingReason())
@@ -89,6 +101,10 @@ func (a *app) start() phase {
 			a.abandon(<-at.ended)
 			a.enter(Stopped, closedReason)
 			return nil
+		case <-a.poked:
+			if next := a.heed(func() { cancel(); a.abandon(<-at.ended) }); next != nil {
+				return next
+			}
 		case c := <-a.commands:
 			if c.op == opStart {
 				c.done <- nil
@@ -114,7 +130,7 @@ func (a *app) abandon(r attemptResult) {
 // stopped is how a stop that was asked for ends.
 func (a *app) stopped(c command) phase {
 	a.retire()
-	a.enter(Stopped, stoppedReason(a.conf.Key))
+	a.enter(Stopped, stoppedReason(a.key))
 	c.done <- nil
 	return (*app).idle
 }
@@ -128,7 +144,7 @@ func (a *app) started(r attemptResult) phase {
 	a.misses, a.healthy = 0, time.Now()
 	a.stale, a.staleLists = r.stale, r.staleLists
 	a.warn(r.part)
-	a.host.publish(a.index, r.part)
+	a.host.publish(a, a.under(a.config(), r.part, nil))
 	a.signal(Signal{Kind: SignalStarted, Reason: readyReason(a.now.server, a.now.version), Protocol: info.ProtocolVersion, Server: serverInfo(info.Raw)}) // before any call can be
 	a.settle()
 	return (*app).serve
@@ -186,17 +202,17 @@ func (a *app) crashed(why string, exit *Exit) phase {
 // lost counts a failure and decides between another start and giving up.
 // l is the session that was lost, if there was one.
 func (a *app) lost(why string, l *live) phase {
-	policy := a.conf.MCP.Restart
-	remote := a.conf.MCP.Transport != config.Stdio
+	policy := a.config().MCP.Restart
+	remote := a.config().MCP.Transport != config.Stdio
 	if !remote || !a.woken { // a remote app's waits do not grow because calls look after it
 		a.now.failures++
 	}
 	switch {
 	case remote:
 	case !policy.Enabled:
-		return a.giveUp(Unavailable, why+" It is not restarted, because restart.enabled is false."+restartHint(a.conf.Key), l)
+		return a.giveUp(Unavailable, why+" It is not restarted, because restart.enabled is false."+restartHint(a.key), l)
 	case a.now.failures > policy.MaxAttempts:
-		return a.giveUp(Unavailable, why+gaveUp(a.now.failures)+restartHint(a.conf.Key), l)
+		return a.giveUp(Unavailable, why+gaveUp(a.now.failures)+restartHint(a.key), l)
 	}
 	a.delay = backoff(policy.Backoff, a.now.failures)
 	a.enter(Restarting, why+nextStart(a.delay, a.now.failures, policy.MaxAttempts, remote))
@@ -231,6 +247,10 @@ func (a *app) backoff() phase {
 		case <-a.host.quit:
 			a.enter(Stopped, closedReason)
 			return nil
+		case <-a.poked:
+			if next := a.heed(func() {}); next != nil {
+				return next
+			}
 		case c := <-a.commands:
 			if c.op == opStop {
 				return a.stopped(c)
@@ -284,7 +304,7 @@ func (a *app) withdraw() { a.stand(withdrawn) }
 
 func (a *app) stand(s standing) {
 	if p := a.part(); p != nil && p.standing != s {
-		a.host.publish(a.index, p.with(s))
+		a.host.publish(a, p.with(s))
 	}
 }
 
@@ -293,7 +313,7 @@ func (a *app) stand(s standing) {
 func (a *app) part() *part {
 	a.host.mu.Lock()
 	defer a.host.mu.Unlock()
-	return a.host.parts[a.index]
+	return a.host.parts[a]
 }
 
 // creditHealth ends a time of health. If it was long, former failures are
@@ -307,6 +327,6 @@ func (a *app) creditHealth() {
 
 // signal sends a signal of this app's current session.
 func (a *app) signal(s Signal) {
-	s.App, s.Epoch = a.conf, a.epoch
+	s.App, s.Epoch = a.config(), a.epoch
 	a.host.observe(s)
 }
