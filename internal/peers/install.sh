@@ -25,7 +25,7 @@ key() {
 		cat "${@:1:$#-1}"
 		echo "$version"
 		uname -sm
-	} | git hash-object --stdin | cut -c1-12
+	} | cksum | tr ' ' '-'
 }
 
 # ready DIR reports whether DIR was installed whole; else it clears the place.
