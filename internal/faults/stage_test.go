@@ -22,7 +22,7 @@ import (
 )
 
 // patience is how long a step may take before it counts as hanging.
-const patience = 40 * time.Second
+const patience = 100 * time.Second
 
 // A stage is where one section of steps is played: a home and a host.
 type stage struct {
