@@ -151,6 +151,7 @@ func (app *App) capabilities() *mcp.ServerCapabilities {
 	case app.Emitter.native:
 		c.Experimental = map[string]any{"aurora/event": map[string]any{"ack": true}}
 	default:
+		//lint:ignore SA1019 deprecated since MCP 2026-07-28, but part of all versions spoken here
 		c.Logging = &mcp.LoggingCapabilities{}
 	}
 	return c
@@ -159,7 +160,7 @@ func (app *App) capabilities() *mcp.ServerCapabilities {
 // refuseUndeclared answers "method not found" for the features the app does not
 // declare. Left to itself the SDK answers with empty lists.
 func (app *App) refuseUndeclared(next mcp.MethodHandler) mcp.MethodHandler {
-	logging := app.capabilities().Logging != nil
+	logging := app.Emitter != nil && !app.Emitter.native
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		feature, _, _ := strings.Cut(method, "/")
 		if feature == "logging" && logging {

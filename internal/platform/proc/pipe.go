@@ -70,6 +70,9 @@ type stream struct {
 	close func()        // closes both, once
 	reads atomic.Uint64 // calls of Read
 
+	mu  sync.Mutex // guards end, and the deadline of file
+	end time.Time  // when the drain time is over; zero: it has not begun
+
 	// Of the reader alone:
 	some bool // a byte has come
 	over bool // the drain time is over
@@ -88,11 +91,18 @@ func newStream(f *os.File) *stream {
 // Read implements io.Reader.
 func (s *stream) Read(b []byte) (n int, err error) {
 	s.reads.Add(1)
-	if !s.over {
+	for !s.over {
 		n, err = s.file.Read(b)
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			// The deadline hides what is in the pipe: look without waiting.
-			s.over = true
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			break
+		}
+		end := s.drainEnd()
+		if end.IsZero() {
+			return 0, err // the reader's own deadline
+		}
+		// That may have been the reader's own still; else the deadline hides
+		// what is in the pipe: look without waiting.
+		if s.over = !time.Now().Before(end); s.over {
 			s.file.SetReadDeadline(time.Time{})
 		}
 	}
@@ -115,7 +125,29 @@ func (s *stream) Read(b []byte) (n int, err error) {
 
 // drain begins the end: the child is gone, so whoever holds the pipe now
 // has no say for it.
-func (s *stream) drain() { s.file.SetReadDeadline(time.Now().Add(drainTime)) }
+func (s *stream) drain() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.end = time.Now().Add(drainTime)
+	s.file.SetReadDeadline(s.end)
+}
+
+// SetReadDeadline bounds the reader's patience, as that of an [os.File]. It says
+// nothing any more once the child is gone.
+func (s *stream) SetReadDeadline(t time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.end.IsZero() {
+		return nil
+	}
+	return s.file.SetReadDeadline(t)
+}
+
+func (s *stream) drainEnd() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.end
+}
 
 // finish closes the stream of an ended child when its reader has come to the
 // end. It waits as long as the reader goes on, and not for one that never began.

@@ -3,9 +3,11 @@
 package proc
 
 import (
+	"errors"
 	"io"
 	"os"
 	"testing"
+	"time"
 )
 
 func pipeStream(t *testing.T) (*stream, *os.File) {
@@ -64,6 +66,47 @@ func TestStreamIsNotKeptOpenByAChatterer(t *testing.T) {
 		t.Error(err)
 	}
 	<-chatter
+}
+
+func TestAReadersOwnDeadlineEndsNothing(t *testing.T) {
+	s, w := pipeStream(t)
+	past := time.Unix(1, 0)
+	if err := s.SetReadDeadline(past); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Read(make([]byte, 8)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("got %v", err)
+	}
+	if err := s.SetReadDeadline(time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(w, "one")
+	if got := readSome(t, s); got != "one" {
+		t.Errorf("read %q", got)
+	}
+	// Once the child is gone only its end counts.
+	s.SetReadDeadline(past)
+	s.drain()
+	if err := s.SetReadDeadline(past); err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(w, "two")
+	if got := readSome(t, s); got != "two" {
+		t.Errorf("read %q", got)
+	}
+	if _, err := s.Read(make([]byte, 8)); err != io.EOF {
+		t.Errorf("got %v", err)
+	}
+}
+
+func readSome(t *testing.T, r io.Reader) string {
+	t.Helper()
+	b := make([]byte, 8)
+	n, err := r.Read(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b[:n])
 }
 
 func TestStreamIsClosedUnderItsReader(t *testing.T) {

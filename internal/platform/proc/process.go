@@ -93,11 +93,19 @@ func (p *Process) PID() int { return p.pid }
 // closing wakes a blocked Write.
 func (p *Process) Stdin() Stdin { return p.stdin }
 
+// Stdout is the reading end of a child's standard output.
+type Stdout interface {
+	io.Reader
+	// SetReadDeadline bounds reads, as of [os.File], until the child has ended.
+	// On Windows it fails with [os.ErrNoDeadline].
+	SetReadDeadline(time.Time) error
+}
+
 // Stdout returns the child's standard output, for one reader. It ends with
 // io.EOF when all writers have closed it, or when the child has ended and the
 // pipe is empty and stayed silent for 200 ms. What was written before the end is read
 // first, unless Stop is called and nobody reads for 200 ms.
-func (p *Process) Stdout() io.Reader { return p.stdout }
+func (p *Process) Stdout() Stdout { return p.stdout }
 
 // FirstOutput is closed when the reader of Stdout has got its first byte.
 func (p *Process) FirstOutput() <-chan struct{} { return p.stdout.first }
