@@ -20,9 +20,9 @@ type house struct {
 	apps    []brain.App
 }
 
-func (h house) Tools(context.Context) []brain.Tool         { return h.tools }
-func (h house) Prompts(context.Context) []brain.Prompt     { return h.prompts }
-func (h house) Apps(context.Context) []brain.App           { return h.apps }
+func (h house) Tools(context.Context) []brain.Tool          { return h.tools }
+func (h house) Prompts(context.Context) []brain.Prompt      { return h.prompts }
+func (h house) Apps(context.Context) []brain.App            { return h.apps }
 func (h house) Call(context.Context, call.Call) call.Result { panic("nobody calls") }
 func (h house) Prompt(context.Context, call.Caller, string, json.RawMessage) call.Result {
 	panic("nobody asks")
