@@ -53,6 +53,7 @@ type Options struct {
 // A Daemon is a house that runs in this process.
 type Daemon struct {
 	conf    *config.Config
+	own     []string // keys of the apps within this binary
 	version string
 	started time.Time
 
@@ -85,6 +86,9 @@ func Open(ctx context.Context, o Options) (d *Daemon, err error) {
 		return nil, err
 	}
 	d = &Daemon{version: o.Version, started: time.Now()}
+	for _, b := range o.Bundled {
+		d.own = append(d.own, b.Key)
+	}
 	d.hurry, d.rush = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {

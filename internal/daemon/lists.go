@@ -168,14 +168,14 @@ func (d *Daemon) Export(ctx context.Context, dialect string, f control.Filter) (
 	}
 	var tools []toolschema.Tool
 	for _, t := range d.host.Catalog().Tools() {
-		if t.Enabled && !t.Held && wanted(t.App) {
+		if t.Enabled && !t.Held && !t.TaskRequired && wanted(t.App) {
 			tools = append(tools, toolschema.Tool{
 				Alias: t.Alias, Canonical: t.Name, App: t.App.Key,
 				Title: t.Title, Description: t.Description, InputSchema: t.InputSchema,
 			})
 		}
 	}
-	made := toolschema.Convert(to, tools, nil)
+	made := toolschema.Convert(to, tools, &toolschema.Options{Own: d.own})
 	x := control.Export{Tools: made.Tools, Left: []control.Left{}, Notes: made.Notes, Apps: apps}
 	for _, l := range made.Left {
 		x.Left = append(x.Left, control.Left{Name: l.Canonical, Reason: l.Reason})
