@@ -9,7 +9,9 @@
 //
 //   - Durable: when [Spool.Put] returns, the files it counts survive a crash of
 //     the machine. They are written under a name that begins with a dot, synced,
-//     renamed into pending, and the folder is synced once a batch.
+//     renamed into pending, and the folder is synced once a batch. That a file
+//     which moves on is not lost needs a file system whose renames are atomic
+//     over two folders, as those of all journaling ones are.
 //   - Whole: nobody ever sees half a file under its real name.
 //   - At least once: a file is delivered until it is in done or dead. What a
 //     crash left in processing is pending again after [Open], unless another

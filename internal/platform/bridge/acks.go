@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -14,15 +15,19 @@ import (
 // sends again what was not acknowledged, so a lost one costs nothing.
 const ackTimeout = 5 * time.Second
 
+// ErrNotWanted says that a session wants no acknowledgements.
+var ErrNotWanted = errors.New("the app wants no acknowledgements")
+
 // acks tells apps which of their events are durable.
 type acks struct {
 	send func(ctx context.Context, app *config.App, epoch uint64, params []byte) error
 	log  *slog.Logger
 	wg   sync.WaitGroup // the goroutines that write
 
-	mu      sync.Mutex // guards what follows
-	waiting map[address][]string
-	busy    map[address]bool
+	mu       sync.Mutex // guards what follows
+	waiting  map[address][]string
+	busy     map[address]bool
+	unwanted map[*config.App]uint64 // the latest session that wants none
 }
 
 // An address is one session of one app.
@@ -32,7 +37,10 @@ type address struct {
 }
 
 func newAcks(send func(context.Context, *config.App, uint64, []byte) error, log *slog.Logger) *acks {
-	return &acks{send: send, log: log, waiting: make(map[address][]string), busy: make(map[address]bool)}
+	return &acks{
+		send: send, log: log, waiting: make(map[address][]string), busy: make(map[address]bool),
+		unwanted: make(map[*config.App]uint64),
+	}
 }
 
 // add acknowledges an event, soon, together with others of the same session.
@@ -43,6 +51,9 @@ func (a *acks) add(app *config.App, epoch uint64, id string) {
 	to := address{app, epoch}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.unwanted[app] == epoch {
+		return
+	}
 	a.waiting[to] = append(a.waiting[to], id)
 	if !a.busy[to] {
 		a.busy[to] = true
@@ -70,7 +81,12 @@ func (a *acks) write(to address) {
 			err = a.send(ctx, to.app, to.epoch, params)
 			cancel()
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrNotWanted):
+			a.mu.Lock()
+			a.unwanted[to.app] = to.epoch
+			a.mu.Unlock()
+		case err != nil:
 			a.log.Debug("an acknowledgement was not delivered", "app", to.app.Key, "count", len(ids), "error", err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aurorabot/aurora/internal/config"
@@ -19,14 +20,16 @@ type Options struct {
 	// empty: only as long as the bridge lives.
 	SeenFile string
 	// Ack sends notifications/aurora/ack with params to the session of an app.
-	// It may block until ctx ends. nil: nobody is told.
+	// It may block until ctx ends. An [ErrNotWanted] is remembered for the
+	// session. nil: nobody is told.
 	Ack func(ctx context.Context, app *config.App, epoch uint64, params []byte) error
 	// QueueSignals and QueueBytes bound what waits to be converted; 0: 8192
 	// signals, 64 MiB.
 	QueueSignals, QueueBytes int
 	// Redact masks secrets in events; nil masks only what looks like one.
 	Redact *redact.Redactor
-	// Logger is told of refused events, once an app and kind; nil: nobody is.
+	// Logger is told of refused events, once an app and kind, and of spools that
+	// take nothing, once until they do again; nil: nobody is.
 	Logger *slog.Logger
 }
 
@@ -41,13 +44,17 @@ type Bridge struct {
 	seen   *seen  // only Run's goroutine uses it
 	seq    uint64 // of the last event; only Run's goroutine uses it
 
+	following atomic.Int32 // followers
+
 	mu        sync.Mutex // guards what follows; never held over I/O
 	counts    map[string]*Counts
 	followers map[*Follower]struct{}
 	warned    map[string]bool // app and kind of what has been warned of
 }
 
-// New makes a bridge. It reads what an earlier run delivered.
+// New makes a bridge. It reads what an earlier run delivered. A record of that
+// which cannot be read or written stops nothing: the files in the spools are the
+// second guard against doubles, and [Bridge.Status] says so.
 func New(o Options) (*Bridge, error) {
 	if o.QueueSignals == 0 {
 		o.QueueSignals = 8192
@@ -66,19 +73,16 @@ func New(o Options) (*Bridge, error) {
 		followers: make(map[*Follower]struct{}),
 		warned:    make(map[string]bool),
 	}
-	var err error
-	if b.seen, err = openSeen(o.SeenFile, o.Logger); err != nil {
-		return nil, err
-	}
-	b.seq = b.seen.seq
 	for _, out := range o.Outlets {
-		r, err := newRoute(out)
+		r, err := newRoute(out, o.Logger)
 		if err != nil {
 			return nil, err
 		}
 		b.routes = append(b.routes, r)
 		b.seq = max(b.seq, out.Spool.LastSeq())
 	}
+	b.seen = openSeen(o.SeenFile, o.Logger)
+	b.seq = max(b.seq, b.seen.seq)
 	return b, nil
 }
 
@@ -87,7 +91,7 @@ func (b *Bridge) Observe(s host.Signal) {
 	if !b.mayMatter(&s) {
 		return
 	}
-	if !b.queue.push(hold(s)) {
+	if !b.queue.push(s) {
 		b.count(origin(s.App), func(c *Counts) { c.Dropped++ })
 	}
 }
@@ -101,6 +105,7 @@ func (b *Bridge) Run(ctx context.Context) error {
 			break
 		}
 		b.deliver(batch)
+		clear(batch) // what was converted is not kept for its neighbours' sake
 	}
 	b.acks.wait()
 	return b.seen.close()
@@ -114,27 +119,37 @@ func (b *Bridge) deliver(batch []held) {
 			events = append(events, e)
 		}
 	}
-	if lost := b.queue.lost(); lost > 0 {
-		events = append(events, b.lossEvent(lost))
-	}
-	for _, e := range events {
-		b.tell(e)
+	if lost := b.queue.lost(); lost != nil {
+		if e := b.lossEvent(lost); e != nil {
+			events = append(events, e)
+		}
 	}
 	for _, r := range b.routes {
-		r.put(events, b.log)
+		r.put(events)
 	}
 	for _, e := range events {
 		b.settle(e)
+		b.tell(e)
 	}
 	b.seen.flush(b.seq)
 }
 
 // settle remembers and acknowledges an event that is where it belongs.
 func (b *Bridge) settle(e *event) {
+	if e.hidden {
+		return
+	}
 	pkg, id := e.envelope.Header.Source.App, e.envelope.Header.MessageID
-	if e.failed {
-		b.seen.forget(pkg, id)
+	if len(e.refusedBy) > 0 {
 		b.count(pkg, func(c *Counts) { c.Dropped++ })
+		if e.named {
+			// The app sends it again, and then it must not be doubled where it
+			// came through, or may have.
+			b.seen.forget(pkg, id)
+			for _, r := range b.routes {
+				r.doubt(e)
+			}
+		}
 		return
 	}
 	b.count(pkg, func(c *Counts) { c.Delivered++ })

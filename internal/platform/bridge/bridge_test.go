@@ -44,7 +44,13 @@ type house struct {
 // build opens a house in dir, which may hold what an earlier one left.
 func build(t *testing.T, dir string, change func(*Options)) *house {
 	t.Helper()
-	inbox, err := spool.Open(filepath.Join(dir, "inbox"), spool.Options{})
+	return buildOn(t, dir, nil, change)
+}
+
+// buildOn is build with the spool on another disk than the real one.
+func buildOn(t *testing.T, dir string, disk spool.FileLayer, change func(*Options)) *house {
+	t.Helper()
+	inbox, err := spool.Open(filepath.Join(dir, "inbox"), spool.Options{Files: disk, Inspect: inspect})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,6 +80,14 @@ func build(t *testing.T, dir string, change func(*Options)) *house {
 		t.Fatal(err)
 	}
 	return h
+}
+
+func inspect(data []byte) (spool.Place, error) {
+	e, err := amp.Parse(data)
+	if err != nil {
+		return spool.Place{}, err
+	}
+	return spool.Place{Seq: e.Header.Aurora.Seq}, nil
 }
 
 // run takes signals through the bridge and stops it.
@@ -153,14 +167,17 @@ var signals = []struct {
 	typ    string
 	data   string
 }{
-	{"initialize done", host.Signal{Kind: host.SignalStarted}, amp.MethodLifecycle, "lifecycle.started", `{"state":"ready"}`},
+	{"initialize done", host.Signal{Kind: host.SignalStarted, Protocol: "2025-11-25", Server: []byte(`{"name":"w","version":"1.50"}`)}, amp.MethodLifecycle, "lifecycle.started",
+		`{"state":"ready","protocol_version":"2025-11-25","server":{"name":"w","version":"1.50"}}`},
 	{"we stop it", host.Signal{Kind: host.SignalStopping}, amp.MethodLifecycle, "lifecycle.stopping", `{"state":"stopping"}`},
 	{"it has stopped", host.Signal{Kind: host.SignalStopped}, amp.MethodLifecycle, "lifecycle.stopped", `{"state":"stopped"}`},
-	{"it exits by itself", host.Signal{Kind: host.SignalCrashed, Reason: "exit code 0", Exit: &host.Exit{}}, amp.MethodLifecycle, "lifecycle.crashed", `{"state":"crashed","reason":"exit code 0","exit":{"code":0}}`},
+	{"it exits by itself", host.Signal{Kind: host.SignalCrashed, Reason: "exit code 0", Exit: &host.Exit{}, Stderr: []string{"bye"}}, amp.MethodLifecycle, "lifecycle.crashed",
+		`{"state":"crashed","reason":"exit code 0","exit":{"code":0},"stderr":["bye"]}`},
 	{"initialisation fails", host.Signal{Kind: host.SignalFault, Reason: "no answer"}, amp.MethodError, "mcp.error", `{"code":"PROTOCOL_ERROR","message":"no answer"}`},
-	{"tools change", host.Signal{Kind: host.SignalChanged, Method: "tools/list"}, amp.MethodNotification, "capability.changed", `{"kind":"tools"}`},
-	{"a call ends well", host.Signal{Kind: host.SignalCalled, Caller: fromCLI, Result: completed}, amp.MethodToolResult, "tool.completed",
-		`{"tool":"im.polaris.weather.get_weather","caller":"cli","outcome":"ok","duration_ms":0,"result":{"content":[],"n":12345678901234567890}}`},
+	{"tools change", host.Signal{Kind: host.SignalChanged, Method: "notifications/tools/list_changed", Change: &host.Change{List: "tools", Added: []string{"a.b"}, Omitted: 3}}, amp.MethodNotification, "capability.changed",
+		`{"kind":"tools","added":["a.b"],"omitted":3}`},
+	{"a call ends well", host.Signal{Kind: host.SignalCalled, Caller: fromCLI, Call: &call.Call{ID: "turn/1/2"}, Result: completed}, amp.MethodToolResult, "tool.completed",
+		`{"tool":"im.polaris.weather.get_weather","caller":"cli","outcome":"ok","duration_ms":0,"result":{"content":[],"n":12345678901234567890},"call_id":"turn/1/2"}`},
 	{"a call times out", host.Signal{Kind: host.SignalCalled, Caller: fromCLI, Result: timedOut}, amp.MethodToolResult, "tool.failed",
 		`{"tool":"im.polaris.weather.get_weather","caller":"cli","outcome":"timeout","duration_ms":0,"error_code":"CALL_TIMEOUT","message":"no answer in 30s","retryable":true}`},
 	{"an unknown notification", host.Signal{Kind: host.SignalNotified, Method: "notifications/acme/tick", Params: []byte(`[1,1e400]`)}, amp.MethodNotification, "mcp.notification.acme.tick",
@@ -257,7 +274,7 @@ func TestAnAppCannotSpeakForAnotherOrForAurora(t *testing.T) {
 		{"no time zone", `{"header":{"timestamp":"2026-06-19T12:00:00","message_id":"1"},"payload":{"type":"message.received"}}`, "", Counts{Refused: 1}, true},
 		{"expired", `{"type":"message.received","message_id":"1","expire_at":"2020-01-01T00:00:00Z"}`, "", Counts{Expired: 1}, true},
 		{"not JSON for an object", `[1]`, "", Counts{Refused: 1}, false},
-		{"too much data", `{"type":"message.received","message_id":"1","data":"` + strings.Repeat("x", maxData) + `"}`, "", Counts{Refused: 1}, true},
+		{"too much data", `{"type":"message.received","message_id":"1","data":"` + strings.Repeat("x", amp.MaxData) + `"}`, "", Counts{Refused: 1}, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -429,7 +446,7 @@ func TestAFloodIsBoundedCountedAndTold(t *testing.T) {
 		t.Fatalf("%d events, the last is %s", len(events), last.Payload.Type)
 	}
 	var f amp.Fault
-	if err := json.Unmarshal(last.Payload.Data, &f); err != nil || f.Count != 19_900 || f.Code != "EVENTS_DROPPED" {
+	if err := json.Unmarshal(last.Payload.Data, &f); err != nil || f.Count != 19_900 || f.Code != "EVENTS_DROPPED" || f.Apps["im.polaris.weather"] != 19_900 {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if got := h.Status().Apps["im.polaris.weather"].Dropped; got != 19_900 {

@@ -1,8 +1,11 @@
 package bridge
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/aurorabot/aurora/amp"
@@ -11,12 +14,20 @@ import (
 	"github.com/aurorabot/aurora/internal/platform/host"
 )
 
-// The largest data of an app's own event, and the largest result that an event
-// carries, in bytes.
+// How large things may be in an event, in bytes: a result, the params of a plain
+// notification, and all that an app sends as an event of its own.
 const (
-	maxData   = 1 << 20
-	maxResult = 256 << 10
+	maxResult   = 256 << 10
+	maxParams   = amp.MaxData
+	maxEmission = amp.MaxData + 64<<10
 )
+
+const methodMessage = "notifications/message"
+
+// eventMethod tells the methods with which an app sends an event of its own.
+func eventMethod(method string) bool {
+	return method == "aurora/event" || method == "notifications/aurora/event"
+}
 
 // An event is an envelope on its way.
 type event struct {
@@ -25,9 +36,12 @@ type event struct {
 	epoch    uint64
 	caller   call.CallerKind // for tool.* events
 	named    bool            // the app gave the id: deduplicate, acknowledge
-	failed   bool            // a spool that wants it did not take it
+	hidden   bool            // for followers only
 	name     string          // of its file
 	data     []byte          // its file, once somebody wanted it
+
+	in        []string // the outlets it lies in
+	refusedBy []string // the outlets that want it and did not take it
 }
 
 // file returns the content of the event's file.
@@ -46,12 +60,14 @@ func (e *event) file() ([]byte, error) {
 func (b *Bridge) mayMatter(s *host.Signal) bool {
 	switch s.Kind {
 	case host.SignalNotified:
-		switch s.Method {
-		case "notifications/progress", "notifications/cancelled":
+		switch {
+		case s.Method == "notifications/progress", s.Method == "notifications/cancelled":
 			return false
-		case "notifications/message":
+		case s.Method == methodMessage:
 			m := readMessage(s.Params)
 			return m.event() || m.grave() || b.followed()
+		case !eventMethod(s.Method):
+			return b.interest(amp.NotificationType(s.Method), "")
 		}
 	case host.SignalRead:
 		return s.Result != nil && s.Result.Outcome == call.OK && b.interest(amp.TypeResourceObserved, "")
@@ -75,9 +91,7 @@ func (b *Bridge) convert(h *held) *event {
 	case host.SignalFault:
 		return b.fault(h)
 	case host.SignalChanged:
-		kind, _, _ := strings.Cut(h.Method, "/")
-		return b.build(h, amp.MethodNotification, amp.TypeCapabilityChanged,
-			fmt.Sprintf("The %s of %s changed.", kind, h.App.Key), amp.CapabilityChange{Kind: kind})
+		return b.capabilityChange(h)
 	case host.SignalCalled:
 		return b.toolEnd(h)
 	case host.SignalRead:
@@ -91,9 +105,9 @@ func (b *Bridge) convert(h *held) *event {
 }
 
 func (b *Bridge) lifecycle(h *held, typ, state string) *event {
-	data := amp.Lifecycle{State: state, Reason: h.Reason}
-	if h.Exit != nil {
-		data.Exit = &amp.Exit{Code: h.Exit.Code, Signal: h.Exit.Signal}
+	data := amp.Lifecycle{
+		State: state, Reason: h.Reason, ProtocolVersion: h.Protocol, Server: b.clean(h.Server),
+		Exit: exitOf(h.Exit), Stderr: h.Stderr,
 	}
 	summary := fmt.Sprintf("%s is %s.", h.App.Key, state)
 	if state == "crashed" {
@@ -104,16 +118,51 @@ func (b *Bridge) lifecycle(h *held, typ, state string) *event {
 
 func (b *Bridge) fault(h *held) *event {
 	return b.build(h, amp.MethodError, amp.TypeError, h.App.Key+": "+h.Reason,
-		amp.Fault{Code: string(call.ProtocolFault), Message: h.Reason})
+		amp.Fault{Code: string(call.ProtocolFault), Message: h.Reason, Exit: exitOf(h.Exit), Stderr: h.Stderr})
 }
 
-// lossEvent says that signals found no room in the queue.
-func (b *Bridge) lossEvent(lost int64) *event {
+func exitOf(e *host.Exit) *amp.Exit {
+	if e == nil {
+		return nil
+	}
+	return &amp.Exit{Code: e.Code, Signal: e.Signal}
+}
+
+func (b *Bridge) capabilityChange(h *held) *event {
+	var data amp.CapabilityChange
+	var parts []string
+	if c := h.Change; c != nil {
+		data = amp.CapabilityChange{Kind: c.List, Added: c.Added, Removed: c.Removed, Changed: c.Changed, Omitted: c.Omitted}
+		for _, p := range []struct {
+			n    int
+			what string
+		}{{len(c.Added), "added"}, {len(c.Removed), "removed"}, {len(c.Changed), "changed"}, {c.Omitted, "more"}} {
+			if p.n > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+			}
+		}
+	}
+	summary := fmt.Sprintf("The %s of %s changed", data.Kind, h.App.Key)
+	if len(parts) > 0 {
+		summary += ": " + strings.Join(parts, ", ")
+	}
+	return b.build(h, amp.MethodNotification, amp.TypeCapabilityChanged, summary+".", data)
+}
+
+// lossEvent says how many signals of whom found no room in the queue.
+func (b *Bridge) lossEvent(lost map[string]int64) *event {
 	h := &held{Signal: host.Signal{At: now()}}
-	message := fmt.Sprintf("%d signals were dropped: they came faster than they could be written.", lost)
-	b.log.Warn("signals were dropped", "count", lost)
+	var all int64
+	for _, n := range lost {
+		all += n
+	}
+	from := slices.SortedFunc(maps.Keys(lost), func(x, y string) int {
+		return cmp.Or(cmp.Compare(lost[y], lost[x]), cmp.Compare(x, y))
+	})
+	message := fmt.Sprintf("%d signals were dropped, most of them from %s: they came faster than they could be written.", all, from[0])
+	b.log.Warn("signals were dropped: they came faster than they could be written", "count", all, "most_from", from[0])
 	return b.build(h, amp.MethodError, amp.TypeError, message,
-		amp.Fault{Code: "EVENTS_DROPPED", Message: message, Count: lost})
+		amp.Fault{Code: "EVENTS_DROPPED", Message: message, Count: all, Apps: lost})
 }
 
 func toolType(r *call.Result) string {
@@ -129,29 +178,35 @@ func (b *Bridge) toolEnd(h *held) *event {
 		Tool: r.Tool, Caller: string(h.Caller.Kind), Outcome: string(r.Outcome),
 		DurationMS: r.Duration.Milliseconds(), Result: b.clean(r.Raw), Omitted: h.omitted,
 	}
+	if h.Call != nil {
+		data.CallID = h.Call.ID
+	}
 	summary := fmt.Sprintf("%s: %s", r.Tool, r.Outcome)
 	if r.Err != nil {
 		data.ErrorCode, data.Message, data.Retryable = string(r.Err.Code), r.Err.Message, r.Err.Retryable
 		summary += ": " + r.Err.Message
 	}
-	e := b.build(h, amp.MethodToolResult, toolType(r), summary, data)
-	if e != nil {
-		e.caller = h.Caller.Kind
-		e.envelope.Payload.SessionID = h.Caller.Session
-		e.envelope.Header.Aurora.Sender = h.Caller.Sender
-	}
-	return e
+	return b.build(h, amp.MethodToolResult, toolType(r), summary, data)
 }
 
 // notification converts what a server sent by itself.
 func (b *Bridge) notification(h *held) *event {
-	switch h.Method {
-	case "aurora/event", "notifications/aurora/event":
+	switch {
+	case eventMethod(h.Method):
 		return b.emission(h, h.Params)
-	case "notifications/message":
-		if m := readMessage(h.Params); m.event() {
+	case h.Method == methodMessage:
+		m := readMessage(h.Params)
+		if m.event() {
 			return b.emission(h, m.Data)
 		}
+		if len(h.Params) > maxParams {
+			h.omitted, h.Params = len(h.Params), nil
+		}
+		e := b.plainNotification(h)
+		if e != nil && !m.grave() {
+			e.hidden = true
+		}
+		return e
 	}
 	return b.plainNotification(h)
 }
@@ -160,7 +215,7 @@ func (b *Bridge) plainNotification(h *held) *event {
 	typ := amp.NotificationType(h.Method)
 	return b.build(h, amp.MethodNotification, typ,
 		fmt.Sprintf("%s sent %s.", h.App.Key, h.Method),
-		amp.Notification{Method: h.Method, Params: b.clean(h.Params)})
+		amp.Notification{Method: h.Method, Params: b.clean(h.Params), Omitted: h.omitted})
 }
 
 // build makes an event of Aurora's own; nil if nobody wants one.
@@ -174,14 +229,15 @@ func (b *Bridge) build(h *held, method amp.Method, typ, summary string, data any
 		return nil
 	}
 	id := newID()
-	e := &event{app: h.App, epoch: h.Epoch, envelope: &amp.Envelope{
+	e := &event{app: h.App, epoch: h.Epoch, caller: h.Caller.Kind, envelope: &amp.Envelope{
 		Header: amp.Header{
 			Method: method, MessageID: id, Timestamp: h.At,
 			Source: amp.Source{App: origin(h.App), Instance: instance(h.App)},
 			Aurora: b.extension(h.App, id),
 		},
-		Payload: amp.Payload{Type: typ, Summary: b.clip(summary), Data: b.mask(raw)},
+		Payload: amp.Payload{Type: typ, SessionID: h.Caller.Session, Summary: b.clip(summary), Data: b.mask(raw)},
 	}}
+	e.envelope.Header.Aurora.Sender = h.Caller.Sender
 	e.name = e.envelope.FileName(true)
 	return e
 }

@@ -1,11 +1,6 @@
 package bridge
 
-import (
-	"maps"
-
-	"github.com/aurorabot/aurora/internal/config"
-	"github.com/aurorabot/aurora/internal/spool"
-)
+import "github.com/aurorabot/aurora/internal/config"
 
 // Counts say how the events of one app fared since the bridge was made.
 type Counts struct {
@@ -21,9 +16,12 @@ type Counts struct {
 // A Status is what a keeper should know of the flow of events.
 type Status struct {
 	// Waiting is how many signals are not converted yet.
-	Waiting int                    `json:"waiting"`
-	Apps    map[string]Counts      `json:"apps"`
-	Spools  map[string]SpoolStatus `json:"spools"`
+	Waiting int `json:"waiting"`
+	// Apps holds counts by package; signals of no app are those of aurora.
+	Apps   map[string]Counts      `json:"apps"`
+	Spools map[string]SpoolStatus `json:"spools"`
+	// Fault says why delivered ids cannot be written down; empty: they can.
+	Fault string `json:"fault,omitempty"`
 }
 
 // A SpoolStatus is that of one outlet.
@@ -32,34 +30,43 @@ type SpoolStatus struct {
 	Processing int    `json:"processing"`
 	Done       int    `json:"done"`
 	Dead       int    `json:"dead"`
+	MaxFiles   int    `json:"max_files"`
+	Dropped    int64  `json:"dropped"` // events that wanted in and found no place
 	Full       bool   `json:"full"`
 	Fault      string `json:"fault,omitempty"` // why the last write failed
 }
 
 // Status reads the folders of the spools, so it may take a while on a slow disk.
 func (b *Bridge) Status() Status {
-	st := Status{Waiting: b.queue.depth(), Apps: make(map[string]Counts), Spools: make(map[string]SpoolStatus)}
-	b.mu.Lock()
-	for app, c := range maps.All(b.counts) {
-		st.Apps[app] = *c
-	}
-	b.mu.Unlock()
+	st := b.Glance()
 	for _, r := range b.routes {
-		st.Spools[r.Name] = spoolStatus(r.Spool)
+		figures, err := r.Spool.Stats()
+		now := st.Spools[r.Name]
+		now.Pending, now.Processing, now.Done, now.Dead = figures.Pending, figures.Processing, figures.Done, figures.Dead
+		if err != nil {
+			now.Fault = err.Error()
+		}
+		st.Spools[r.Name] = now
 	}
 	return st
 }
 
-func spoolStatus(s *spool.Spool) SpoolStatus {
-	figures, err := s.Stats()
-	st := SpoolStatus{
-		Pending: figures.Pending, Processing: figures.Processing, Done: figures.Done, Dead: figures.Dead, Full: figures.Full,
+// Glance is Status without any I/O: of the files only those that are known to
+// wait are counted.
+func (b *Bridge) Glance() Status {
+	st := Status{Waiting: b.queue.depth(), Apps: make(map[string]Counts), Spools: make(map[string]SpoolStatus), Fault: b.seen.trouble()}
+	b.mu.Lock()
+	for app, c := range b.counts {
+		st.Apps[app] = *c
 	}
-	if err == nil {
-		err = figures.Fault
-	}
-	if err != nil {
-		st.Fault = err.Error()
+	b.mu.Unlock()
+	for _, r := range b.routes {
+		now := SpoolStatus{Pending: r.Spool.Waiting(), MaxFiles: r.Spool.MaxFiles(), Dropped: r.lost.Load()}
+		full, fault := r.Spool.Trouble()
+		if now.Full = full; !full && fault != nil {
+			now.Fault = fault.Error()
+		}
+		st.Spools[r.Name] = now
 	}
 	return st
 }

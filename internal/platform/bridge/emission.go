@@ -14,8 +14,12 @@ import (
 func (b *Bridge) emission(h *held, raw []byte) *event {
 	pkg := h.App.Package
 	em, err := amp.ParseEmission(raw)
-	if err == nil && len(em.Data) > maxData {
-		err = fmt.Errorf("data has %d bytes, at most %d are allowed", len(em.Data), maxData)
+	switch {
+	case err != nil:
+	case len(em.Data) > amp.MaxData:
+		err = fmt.Errorf("data has %d bytes, at most %d are allowed", len(em.Data), amp.MaxData)
+	case len(raw) > maxEmission:
+		err = fmt.Errorf("it has %d bytes, at most %d are allowed", len(raw), maxEmission)
 	}
 	if err != nil {
 		b.count(pkg, func(c *Counts) { c.Refused++ })
@@ -61,7 +65,7 @@ func (b *Bridge) complete(h *held, em *amp.Emission, at time.Time) *event {
 	}
 	header := amp.Header{
 		Method: amp.MethodEvent, MessageID: id, Timestamp: em.Timestamp,
-		Source: amp.Source{App: h.App.Package, Instance: em.Source.Instance},
+		Source: amp.Source{App: h.App.Package, Instance: b.opt.Redact.String(em.Source.Instance)},
 		Aurora: b.extension(h.App, newID()),
 	}
 	if header.Timestamp.IsZero() {
@@ -73,6 +77,7 @@ func (b *Bridge) complete(h *held, em *amp.Emission, at time.Time) *event {
 	header.Aurora.Sender = sender(h.App, em.Data)
 	payload := em.Payload
 	payload.Summary = b.clip(payload.Summary)
+	payload.SessionID = b.opt.Redact.String(payload.SessionID)
 	if len(payload.Data) > 0 {
 		payload.Data = b.mask(b.clean(payload.Data))
 	}

@@ -13,22 +13,31 @@ type Follower struct {
 	lost int // guarded by b.mu
 }
 
-// A Sighting is an event that a follower sees. The envelope must not be changed.
+// A Sighting is an event that a follower sees once it is where it belongs. The
+// envelope must not be changed.
 type Sighting struct {
 	Envelope *amp.Envelope
-	// Spools names the outlets it goes to; empty: none wants it.
+	// File is the name of its file, and Spools names the outlets it lies in;
+	// empty: none wants it, or has room.
+	File   string
 	Spools []string
+	// Refused names the outlets that want it and could not take it.
+	Refused []string
 	// Lost counts the events before this one that the follower missed.
 	Lost int
 }
 
+// followRoom is how many sightings may wait for a follower.
+const followRoom = 1024
+
 // Follow starts following.
 func (b *Bridge) Follow() *Follower {
-	c := make(chan Sighting, 256)
+	c := make(chan Sighting, followRoom)
 	f := &Follower{C: c, b: b, c: c}
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.followers[f] = struct{}{}
-	b.mu.Unlock()
+	b.following.Add(1)
 	return f
 }
 
@@ -38,27 +47,19 @@ func (f *Follower) Close() {
 	defer f.b.mu.Unlock()
 	if _, open := f.b.followers[f]; open {
 		delete(f.b.followers, f)
+		f.b.following.Add(-1)
 		close(f.c)
 	}
 }
 
-func (b *Bridge) followed() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.followers) > 0
-}
+func (b *Bridge) followed() bool { return b.following.Load() > 0 }
 
 // tell shows an event to all followers.
 func (b *Bridge) tell(e *event) {
 	if !b.followed() {
 		return
 	}
-	s := Sighting{Envelope: e.envelope}
-	for _, r := range b.routes {
-		if r.wants(e.envelope.Payload.Type, e.caller) {
-			s.Spools = append(s.Spools, r.Name)
-		}
-	}
+	s := Sighting{Envelope: e.envelope, File: e.name, Spools: e.in, Refused: e.refusedBy}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for f := range b.followers {

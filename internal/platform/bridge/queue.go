@@ -11,13 +11,18 @@ import (
 // held is a signal that may be kept after Observe has returned.
 type held struct {
 	host.Signal
-	// omitted is the size of a result too large for an event, which is not kept.
+	// omitted is the size of a result, or of params, too large for an event,
+	// which are not kept.
 	omitted int
 }
 
 func hold(s host.Signal) held {
 	h := held{Signal: s}
-	h.Params = bytes.Clone(s.Params)
+	if tooLarge(&s) {
+		h.omitted, h.Params = len(s.Params), nil
+	} else {
+		h.Params = bytes.Clone(s.Params)
+	}
 	if s.Result != nil && len(s.Result.Raw) > maxResult {
 		short := *s.Result
 		h.omitted, short.Raw = len(short.Raw), nil
@@ -26,17 +31,33 @@ func hold(s host.Signal) held {
 	return h
 }
 
-// weight is about what a signal costs in memory.
-func (h *held) weight() int {
-	n := 512 + len(h.Params) + len(h.Reason)
-	if h.Result != nil {
-		n += len(h.Result.Raw)
+// tooLarge tells params of which an event can only say how large they were. What
+// an app means as an event of its own is kept, to be refused by its id.
+func tooLarge(s *host.Signal) bool {
+	return len(s.Params) > maxParams && !eventMethod(s.Method) && s.Method != methodMessage
+}
+
+// weight is about what a signal costs in memory while it waits.
+func weight(s *host.Signal) int {
+	n := 512 + len(s.Reason) + len(s.Server)
+	if !tooLarge(s) {
+		n += len(s.Params)
+	}
+	if s.Result != nil && len(s.Result.Raw) <= maxResult {
+		n += len(s.Result.Raw)
+	}
+	if c := s.Change; c != nil {
+		n += 64 * (len(c.Added) + len(c.Removed) + len(c.Changed))
 	}
 	return n
 }
 
-// batchSize bounds how many events share one sync of a folder.
-const batchSize = 64
+// How many events share one sync of a folder, and about how large they may be
+// together, in bytes.
+const (
+	batchSize  = 64
+	batchBytes = 4 << 20
+)
 
 // A queue holds signals between the goroutines where they arise and the one that
 // converts them. It is bounded by number and by bytes.
@@ -47,36 +68,44 @@ type queue struct {
 	mu      sync.Mutex // guards what follows; never held over I/O
 	waiting []held
 	bytes   int
-	dropped int64 // since lost was last asked
+	dropped map[string]int64 // since lost was last asked, by package
 }
 
 func newQueue(signals, size int) *queue {
-	return &queue{maxSignals: signals, maxBytes: size, wake: make(chan struct{}, 1)}
+	return &queue{maxSignals: signals, maxBytes: size, wake: make(chan struct{}, 1), dropped: make(map[string]int64)}
 }
 
 // push takes in a signal, or reports that there is no room.
-func (q *queue) push(h held) bool {
-	size := h.weight()
+func (q *queue) push(s host.Signal) bool {
+	size := weight(&s)
+	if !q.admit(&s, size) {
+		return false
+	}
+	h := hold(s) // copied only once there is room, and outside the lock
 	q.mu.Lock()
-	ok := len(q.waiting) < q.maxSignals && (len(q.waiting) == 0 || q.bytes+size <= q.maxBytes)
-	if ok {
-		q.waiting = append(q.waiting, h)
-		q.bytes += size
-	} else {
-		q.dropped++
-	}
+	q.waiting = append(q.waiting, h)
 	q.mu.Unlock()
-	if ok {
-		select {
-		case q.wake <- struct{}{}:
-		default:
-		}
+	select {
+	case q.wake <- struct{}{}:
+	default:
 	}
-	return ok
+	return true
 }
 
-// take waits for signals and returns a batch of them. Once ctx has ended and
-// nothing is left, open is false.
+// admit reserves room for a signal, or counts it as dropped.
+func (q *queue) admit(s *host.Signal, size int) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) >= q.maxSignals || (q.bytes > 0 && q.bytes+size > q.maxBytes) {
+		q.dropped[origin(s.App)]++
+		return false
+	}
+	q.bytes += size
+	return true
+}
+
+// take waits for signals and returns a batch of them, which is the caller's. Once
+// ctx has ended and nothing is left, open is false.
 func (q *queue) take(ctx context.Context) (batch []held, open bool) {
 	for {
 		if batch = q.grab(); len(batch) > 0 {
@@ -95,28 +124,36 @@ func (q *queue) take(ctx context.Context) (batch []held, open bool) {
 func (q *queue) grab() []held {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n := min(batchSize, len(q.waiting))
+	n, size := 0, 0
+	for n < min(batchSize, len(q.waiting)) {
+		w := q.waiting[n].weight()
+		if n > 0 && size+w > batchBytes {
+			break
+		}
+		n, size = n+1, size+w
+	}
 	batch := q.waiting[:n:n]
 	if q.waiting = q.waiting[n:]; len(q.waiting) == 0 {
 		q.waiting = nil
 	}
-	for i := range batch {
-		q.bytes -= batch[i].weight()
-	}
+	q.bytes -= size
 	return batch
 }
 
-// lost returns how many signals were dropped since it last said so, once the
-// rush is over: one event stands for all of them.
-func (q *queue) lost() int64 {
+// weight is that of the signal when it came.
+func (h *held) weight() int { return weight(&h.Signal) }
+
+// lost returns how many signals of whom were dropped since it last said so, once
+// the rush is over: one event stands for all of them. nil: none.
+func (q *queue) lost() map[string]int64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) > 0 {
-		return 0
+	if len(q.waiting) > 0 || len(q.dropped) == 0 {
+		return nil
 	}
-	n := q.dropped
-	q.dropped = 0
-	return n
+	lost := q.dropped
+	q.dropped = make(map[string]int64)
+	return lost
 }
 
 // depth returns how many signals wait.

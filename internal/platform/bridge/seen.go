@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,6 +23,10 @@ const (
 	seenAge   = 24 * time.Hour
 	seenCount = 100_000
 )
+
+// seenRetry is the least time between two tries to write what could not be
+// written.
+const seenRetry = 10 * time.Second
 
 // seen remembers which ids apps gave their events. It is written behind the
 // events themselves, without a sync: what a crash cuts off is found again in the
@@ -32,8 +38,9 @@ type seen struct {
 	seq   uint64 // the highest that is written down
 	lines int    // in the file
 	file  *os.File
-	out   *bufio.Writer
-	fault bool // writing failed and has been told
+	out   *bufio.Writer // nil: nothing can be written, or shall be
+	tried time.Time     // the last try to mend that
+	fault atomic.Pointer[string]
 }
 
 // A key stands for an id. Ids can be long and say things about people.
@@ -63,18 +70,16 @@ type line struct {
 	Seq uint64 `json:"seq,omitempty"`
 }
 
-func openSeen(path string, log *slog.Logger) (*seen, error) {
+func openSeen(path string, log *slog.Logger) *seen {
 	s := &seen{path: path, log: log, apps: make(map[string]*memory)}
 	if path == "" {
-		return s, nil
+		return s
 	}
 	if err := s.read(); err != nil {
-		return nil, fmt.Errorf("read delivered ids: %w", err)
+		s.told(fmt.Errorf("read delivered ids: %w", err))
 	}
-	if err := s.rewrite(); err != nil {
-		return nil, fmt.Errorf("write delivered ids: %w", err)
-	}
-	return s, nil
+	s.mend(time.Now())
+	return s
 }
 
 func (s *seen) read() error {
@@ -167,9 +172,16 @@ func (s *seen) write(l line) {
 }
 
 // flush hands what was noted to the system, and starts the file anew when most
-// of it is of no use any more.
+// of it is of no use any more, or when it could not be written before.
 func (s *seen) flush(seq uint64) {
+	if s.path == "" {
+		return
+	}
+	now := time.Now()
 	if s.out == nil {
+		if now.Sub(s.tried) >= seenRetry {
+			s.mend(now)
+		}
 		return
 	}
 	if seq > s.seq {
@@ -181,18 +193,52 @@ func (s *seen) flush(seq uint64) {
 	for _, m := range s.apps {
 		live += len(m.ids)
 	}
-	if s.lines > 2*live+100_000 {
-		s.told(s.rewrite())
+	if s.out != nil && s.lines > 2*live+100_000 {
+		s.mend(now)
 	}
 }
 
-// told logs that ids cannot be written down, once: events still flow, and the
-// spools themselves are the second guard.
+// mend starts the file anew.
+func (s *seen) mend(now time.Time) {
+	s.tried = now
+	if err := s.rewrite(); err != nil {
+		s.told(fmt.Errorf("write delivered ids: %w", err))
+		return
+	}
+	if s.fault.Swap(nil) != nil {
+		s.log.Info("delivered ids are written down again", "file", s.path)
+	}
+}
+
+// told notes a failure and logs it, once: events still flow, and the spools
+// themselves are the second guard. What is in memory is written when the file is
+// mended.
 func (s *seen) told(err error) {
-	if err != nil && !s.fault {
+	if err == nil {
+		return
+	}
+	s.drop()
+	text := err.Error()
+	if s.fault.Swap(&text) == nil {
 		s.log.Error("delivered ids cannot be written down", "file", s.path, "error", err)
 	}
-	s.fault = err != nil
+}
+
+// drop lets go of the file. What was buffered is in memory, too.
+func (s *seen) drop() {
+	if s.file != nil {
+		_ = s.file.Close() // whatever it says, the file is made anew
+	}
+	s.file, s.out = nil, nil
+}
+
+// trouble says why ids cannot be written down; empty: they can. It may be called
+// from any goroutine.
+func (s *seen) trouble() string {
+	if text := s.fault.Load(); text != nil {
+		return *text
+	}
+	return ""
 }
 
 // rewrite makes the file hold what is remembered and nothing else.
@@ -201,31 +247,60 @@ func (s *seen) rewrite() error {
 		return err
 	}
 	temp := s.path + ".tmp"
-	f, err := os.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	if s.file != nil {
-		_ = s.file.Close() // all of it was flushed
+	out, lines := bufio.NewWriter(f), 0
+	for l := range s.all() {
+		data, err := json.Marshal(l)
+		if err == nil {
+			_, err = out.Write(append(data, '\n'))
+		}
+		if err != nil {
+			return errors.Join(err, f.Close())
+		}
+		lines++
 	}
-	s.file, s.out, s.lines = f, bufio.NewWriter(f), 0
-	s.write(line{Seq: s.seq})
-	for app, m := range s.apps {
-		for _, mo := range m.order {
-			if m.ids[mo.key] {
-				s.write(line{App: app, Key: hex.EncodeToString(mo.key[:]), At: mo.at.Unix()})
+	err = out.Flush()
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	s.drop() // some systems do not replace a file that is open
+	if err := os.Rename(temp, s.path); err != nil {
+		return err
+	}
+	if f, err = os.OpenFile(s.path, os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
+		return err
+	}
+	s.file, s.out, s.lines = f, bufio.NewWriter(f), lines
+	return nil
+}
+
+// all yields the lines of everything that is remembered.
+func (s *seen) all() iter.Seq[line] {
+	return func(yield func(line) bool) {
+		if !yield(line{Seq: s.seq}) {
+			return
+		}
+		for app, m := range s.apps {
+			for _, mo := range m.order {
+				if m.ids[mo.key] && !yield(line{App: app, Key: hex.EncodeToString(mo.key[:]), At: mo.at.Unix()}) {
+					return
+				}
 			}
 		}
 	}
-	if err := s.out.Flush(); err != nil {
-		return err
-	}
-	return os.Rename(temp, s.path)
 }
 
 func (s *seen) close() error {
 	if s.file == nil {
 		return nil
 	}
-	return errors.Join(s.out.Flush(), s.file.Close())
+	err := errors.Join(s.out.Flush(), s.file.Close())
+	s.file, s.out = nil, nil
+	return err
 }

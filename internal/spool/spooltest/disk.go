@@ -94,15 +94,19 @@ func (d *Disk) Crash() *Disk {
 // it, and working again.
 func (d *Disk) Kill() *Disk {
 	after := New()
+	copies := make(map[*content]*content)
+	copied := func(c *content) *content {
+		if copies[c] == nil {
+			copies[c] = &content{slices.Clone(c.data), slices.Clone(c.synced), c.mtime}
+		}
+		return copies[c]
+	}
 	d.set(func() {
 		for name, c := range d.names {
-			after.names[name] = &content{slices.Clone(c.data), slices.Clone(c.synced), c.mtime}
+			after.names[name] = copied(c)
 		}
 		for name, c := range d.durable {
-			after.durable[name] = &content{slices.Clone(c.data), slices.Clone(c.synced), c.mtime}
-			if d.names[name] == c {
-				after.durable[name] = after.names[name]
-			}
+			after.durable[name] = copied(c)
 		}
 	})
 	return after
@@ -223,9 +227,18 @@ func (d *Disk) SyncDir(dir string) error {
 		return err
 	}
 	in := filepath.Clean(dir)
-	for name := range d.durable {
-		if filepath.Dir(name) == in && d.names[name] == nil {
-			delete(d.durable, name)
+	now := make(map[*content]string, len(d.names))
+	for name, c := range d.names {
+		now[c] = name
+	}
+	for name, c := range d.durable {
+		at, alive := now[c]
+		if at == name || filepath.Dir(name) != in && filepath.Dir(at) != in {
+			continue
+		}
+		delete(d.durable, name)
+		if alive {
+			d.durable[at] = c
 		}
 	}
 	for name, c := range d.names {
