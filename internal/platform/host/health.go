@@ -18,7 +18,9 @@ type Health struct {
 	Clean   bool      `json:"clean"`
 	PID     int       `json:"pid"` // of the process that wrote it
 	Written time.Time `json:"written"`
-	Apps    []Status  `json:"apps"`
+	// House is what the house says of itself beyond its apps; see Options.House.
+	House json.RawMessage `json:"house,omitempty"`
+	Apps  []Status        `json:"apps"`
 }
 
 // ReadHealth reads a health file, which may be one of an earlier run.
@@ -47,6 +49,10 @@ type healthFile struct {
 func newHealthFile(h *Host, path string) *healthFile {
 	return &healthFile{host: h, path: path, dirty: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})}
 }
+
+// HouseChanged says that Options.House has something new to say, and has the
+// health file written soon. It never blocks.
+func (h *Host) HouseChanged() { h.health.poke() }
 
 // poke says that something changed. It never blocks; a nil healthFile ignores it.
 func (f *healthFile) poke() {
@@ -94,7 +100,11 @@ func (f *healthFile) close() {
 
 // write replaces the file as a whole, so that readers never see half of it.
 func (f *healthFile) write(clean bool) error {
-	b, err := json.MarshalIndent(Health{Clean: clean, PID: os.Getpid(), Written: time.Now(), Apps: f.host.Status()}, "", "  ")
+	h := Health{Clean: clean, PID: os.Getpid(), Written: time.Now(), Apps: f.host.Status()}
+	if house := f.host.opt.House; house != nil {
+		h.House = house()
+	}
+	b, err := json.MarshalIndent(h, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,11 @@
 package host
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -40,6 +43,28 @@ func TestTheHealthFileTellsHowItEnded(t *testing.T) {
 		}
 		if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
 			t.Errorf("%d files are left in the folder", len(left))
+		}
+	})
+}
+
+func TestTheHealthFileHoldsWhatTheHouseSays(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		path := filepath.Join(t.TempDir(), "health.json")
+		h.opt.HealthFile = path
+		var said atomic.Value
+		said.Store("ready")
+		h.opt.House = func() json.RawMessage { return json.RawMessage(strconv.Quote(said.Load().(string))) }
+		h.app("demo", "tool a")
+		h.open()
+		h.pass(healthEvery)
+		if now, err := ReadHealth(path); err != nil || string(now.House) != `"ready"` {
+			t.Errorf("the file says %s (%v)", now.House, err)
+		}
+		said.Store("degraded")
+		h.HouseChanged()
+		h.pass(2 * healthEvery)
+		if now, err := ReadHealth(path); err != nil || string(now.House) != `"degraded"` {
+			t.Errorf("the file says %s (%v)", now.House, err)
 		}
 	})
 }

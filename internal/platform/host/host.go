@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -60,6 +61,10 @@ type Options struct {
 	Concurrency int
 	// HealthFile, if set, is kept up to date with the status of all apps.
 	HealthFile string
+	// House, if set, is what the rest of the house says of itself in the health
+	// file, one JSON value. It is called by one goroutine at a time and must
+	// not block; see HouseChanged.
+	House func() json.RawMessage
 	// DrainTime is how long Close lets calls in flight go on. Default: 5 s.
 	// Negative: not at all.
 	DrainTime time.Duration
