@@ -1,0 +1,158 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"sync/atomic"
+)
+
+// A legacySSE is the transport of MCP 2024-11-05,
+// basic/transports#http-with-sse: the server speaks on one stream, whose first
+// event says where to post to.
+type legacySSE struct {
+	web
+	named    chan struct{} // closed when the first endpoint is known
+	endpoint atomic.Pointer[url.URL]
+	version  atomic.Pointer[string] // of the protocol; nil before the handshake
+}
+
+// NewLegacySSE returns a transport to a remote server that speaks HTTP+SSE, the
+// predecessor of Streamable HTTP. It connects when Run begins.
+//
+// The stream is the session: when it ends the transport does, and whoever wants
+// the server connects anew. Limits are those of requests, as with
+// [NewStreamableHTTP].
+func NewLegacySSE(o HTTPOptions) (Transport, error) {
+	t := &legacySSE{named: make(chan struct{})}
+	if err := t.init(o); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Run reads the stream until it ends.
+func (t *legacySSE) Run(deliver func(*Message)) error {
+	t.deliver = func(m *Message) {
+		t.note(m)
+		deliver(m)
+	}
+	close(t.ready)
+	err := t.read()
+	if t.life.Err() != nil {
+		err = nil // we ended it
+	}
+	t.close(cmp.Or(err, os.ErrClosed), nil)
+	t.finish()
+	return err
+}
+
+// read opens the stream and delivers what comes.
+func (t *legacySSE) read() error {
+	res, err := t.origin.do(t.life, http.MethodGet, t.origin.with(
+		"Accept", "text/event-stream",
+		"Accept-Encoding", "identity",
+	), nil)
+	if err != nil {
+		return lostFor(err)
+	}
+	defer res.Body.Close()
+	switch {
+	case res.StatusCode != http.StatusOK:
+		e, _ := newStatusError(res)
+		return e
+	case !isEventStream(res):
+		return newContentError(res)
+	}
+	events := t.events(res)
+	defer events.release()
+	for {
+		ev, err := events.next()
+		if err != nil {
+			return fmt.Errorf("the stream of the server ended: %w", err)
+		}
+		if ev.name != "endpoint" {
+			t.event(ev, t.hand)
+			continue
+		}
+		if err := t.move(res.Request.URL, string(ev.data)); err != nil {
+			return err
+		}
+	}
+}
+
+// move takes the address to post to, which must be of the same origin.
+func (t *legacySSE) move(from *url.URL, endpoint string) error {
+	u, err := from.Parse(endpoint)
+	switch {
+	case err != nil:
+		return errors.New("the server named an endpoint that is no address")
+	case !sameOrigin(from, u):
+		return fmt.Errorf("the server named the endpoint %s, which is another origin, so nothing was sent there", shownURL(u))
+	}
+	if t.endpoint.Swap(u) == nil {
+		close(t.named)
+	}
+	return nil
+}
+
+// note takes the version of the protocol from the first answer that has one.
+func (t *legacySSE) note(m *Message) {
+	if m.Result != nil && t.version.Load() == nil {
+		if v := stringOf(object(m.Result)["protocolVersion"]); v != "" {
+			t.version.Store(&v)
+		}
+	}
+}
+
+// exchange posts a request; its answer comes on the stream.
+func (t *legacySSE) exchange(ctx context.Context, _ string, _ int64, msg []byte) error {
+	if !t.begin() {
+		return &NotDeliveredError{os.ErrClosed}
+	}
+	defer t.work.Done()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	defer context.AfterFunc(t.life, func() { end(context.Cause(t.life)) })()
+	return t.post(ctx, bytes.Clone(msg))
+}
+
+// Send posts a notification or an answer.
+func (t *legacySSE) Send(ctx context.Context, msg []byte) error {
+	method := methodOf(msg)
+	msg = bytes.Clone(msg)
+	post := func(ctx context.Context) error { return t.post(ctx, msg) }
+	if method == "" || method == methodCancelled {
+		return t.later(ctx, method, post)
+	}
+	return t.within(ctx, post)
+}
+
+// post sends one message to the endpoint, for which it waits.
+func (t *legacySSE) post(ctx context.Context, msg []byte) error {
+	select {
+	case <-t.named:
+	case <-ctx.Done():
+		return &NotDeliveredError{context.Cause(ctx)}
+	}
+	version := ""
+	if v := t.version.Load(); v != nil {
+		version = *v
+	}
+	return t.tell(ctx, t.endpoint.Load(), t.origin.with(
+		"Content-Type", "application/json",
+		"Accept", "application/json, text/event-stream",
+		"Mcp-Protocol-Version", version,
+	), msg)
+}
+
+// Close ends the stream and lets Run come to its end.
+func (t *legacySSE) Close() error {
+	t.close(os.ErrClosed, nil)
+	return nil
+}
