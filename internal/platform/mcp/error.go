@@ -23,6 +23,8 @@ const (
 	TooLarge    Kind = "too_large"    // the answer was longer than the transport takes
 	WriteFailed Kind = "write_failed" // the transport would not take the request
 	BadAnswer   Kind = "bad_answer"   // the answer was no answer to this
+	Refused     Kind = "refused"      // HTTP said no; Err holds a StatusError or a RedirectError
+	Lost        Kind = "lost"         // the connection broke off, of this request alone
 	BadRequest  Kind = "bad_request"  // the caller's own JSON is not well-formed
 )
 
@@ -30,8 +32,9 @@ const (
 type CallError struct {
 	Kind   Kind
 	Method string
-	// Delivered is false when surely no byte of the request went out. Only then
-	// may it be sent again without doing the work twice.
+	// Delivered is false when surely no byte of the request went out, or the
+	// server surely did nothing about it. Only then may it be sent again without
+	// doing the work twice.
 	Delivered bool
 	Err       error // the cause; never nil
 }

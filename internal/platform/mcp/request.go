@@ -26,6 +26,7 @@ type pending struct {
 	id     int64
 	method string
 	done   chan struct{} // capacity 1; one token, sent by finish
+	abort  func()        // ends the exchange of an exchanger; else nil
 
 	// The session's mu guards these until done has been received.
 	began, hard, due time.Duration // since the session began
@@ -39,7 +40,11 @@ type pending struct {
 // finish ends a pending that was taken out of the table.
 func (p *pending) finish(kind Kind, err error) {
 	p.kind, p.err = kind, err
+	abort := p.abort
 	p.done <- struct{}{}
+	if abort != nil {
+		abort()
+	}
 }
 
 // Request sends a request and waits for its end. params is any JSON, or empty
@@ -105,7 +110,13 @@ func (s *Session) roundTrip(ctx context.Context, method string, size int, o *Req
 	if ctx.Err() != nil {
 		return Result{}, contextError(ctx, method, false)
 	}
-	p, err := s.register(method, o)
+	var abort context.CancelFunc
+	waiting := ctx // for the answer
+	if s.web != nil {
+		waiting, abort = context.WithCancel(ctx)
+		defer abort()
+	}
+	p, err := s.register(method, o, abort)
 	if err != nil {
 		return Result{}, err
 	}
@@ -119,8 +130,12 @@ func (s *Session) roundTrip(ctx context.Context, method string, size int, o *Req
 	msg = params(msg, p.id)
 	msg = append(msg, "}\n"...)
 	sending := bounded{Context: ctx, due: s.start.Add(p.due)}
-	err = s.t.Send(&sending, msg)
-	sending.end()
+	if s.web != nil {
+		err = s.web.exchange(waiting, method, p.id, msg)
+	} else {
+		err = s.t.Send(&sending, msg)
+		sending.end()
+	}
 	*box = msg
 	s.pool.put(box)
 	if err != nil {
@@ -168,27 +183,36 @@ func (s *Session) send(ctx context.Context, method string, params []byte) error 
 	return nil
 }
 
-// unsent ends a request whose Send failed.
+// unsent ends a request whose Send or exchange failed.
 func (s *Session) unsent(ctx context.Context, p *pending, err error) (Result, error) {
-	var not *NotDeliveredError
-	delivered := !errors.As(err, &not)
+	end := sendError(ctx, p.method, err)
 	if !s.withdraw(p) {
 		<-p.done
-		if p.kind == Timeout {
+		if p.kind == Timeout && !errors.Is(err, context.Canceled) { // else it is the timeout itself
 			p.err = err // it says more than that there was no answer
 		}
-		return s.outcome(p, delivered)
+		return s.outcome(p, end.Delivered)
 	}
-	if delivered {
+	switch {
+	case !end.Delivered, end.Kind == Refused, end.Kind == BadAnswer: // nothing runs there
+	case end.Kind == Cancelled:
+		s.cancel(p, "cancelled by the caller")
+	case end.Kind == Lost:
+		s.cancel(p, "its answer was lost")
+	default:
 		s.cancel(p, "not sent in time")
 	}
-	return Result{}, sendError(ctx, p.method, err)
+	return Result{}, end
 }
 
-// sendError says why a Send failed.
+// sendError says why a Send or an exchange failed.
 func sendError(ctx context.Context, method string, err error) *CallError {
 	var not *NotDeliveredError
+	var over *exchangeError
 	e := &CallError{Kind: WriteFailed, Method: method, Delivered: !errors.As(err, &not), Err: err}
+	if errors.As(err, &over) {
+		e.Kind, e.Delivered, e.Err = over.kind, over.delivered, over.err
+	}
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		e.Kind = Cancelled
@@ -220,12 +244,12 @@ func contextError(ctx context.Context, method string, delivered bool) error {
 }
 
 // register enters a new request into the table.
-func (s *Session) register(method string, o *RequestOptions) (*pending, error) {
+func (s *Session) register(method string, o *RequestOptions, abort func()) (*pending, error) {
 	p, _ := s.free.Get().(*pending)
 	if p == nil {
 		p = &pending{done: make(chan struct{}, 1)}
 	}
-	p.method = method
+	p.method, p.abort = method, abort
 	p.soft, p.hard = s.o.SoftTimeout, s.o.HardTimeout
 	if o != nil {
 		p.onProgress = o.OnProgress

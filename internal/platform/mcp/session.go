@@ -19,7 +19,8 @@ const flushTime = 100 * time.Millisecond
 // use.
 type Session struct {
 	t      Transport
-	leader leader // t, if it is one
+	leader leader    // t, if it is one
+	web    exchanger // t, if it is one
 	o      Options
 	log    *slog.Logger
 	info   Info // set before Connect returns
@@ -106,6 +107,7 @@ func newSession(t Transport, o Options) *Session {
 		s.leader = l
 		l.pair(s.Inflight)
 	}
+	s.web, _ = t.(exchanger)
 	s.out.init(t, &s.count.unanswered)
 	s.handlers.init(&s.out)
 	return s
