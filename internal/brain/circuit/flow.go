@@ -116,7 +116,9 @@ func (f *flow) checkEmit(s *Spec) {
 		case e.Queue != "" && s.kind.Gives == "":
 			f.wrong(s, "emit", i, fmt.Sprintf("%s emits nothing into queues", s.Type), "")
 		case e.Queue != "":
-			queues++
+			if queues++; queues > 1 && s.kind.Single {
+				f.wrong(s, "emit", i, fmt.Sprintf("%s emits into one queue", s.Type), "")
+			}
 		}
 		for _, w := range s.Watch {
 			if meets(e, w) && !s.kind.Looks {

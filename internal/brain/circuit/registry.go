@@ -30,8 +30,8 @@ type Kind struct {
 	Source bool
 	// State says that it may watch and emit state files.
 	State bool
-	// Last says that it may emit nowhere.
-	Last bool
+	// Last says that it may emit nowhere, Single that it emits into one queue.
+	Last, Single bool
 	// Holds is how many jobs it may hold at once; 0: it holds none. A node that
 	// holds is given one job at a time.
 	Holds int

@@ -19,8 +19,8 @@ var ErrDisk error = &fs.PathError{Op: "test", Path: "disk", Err: errors.New("dis
 // goroutines.
 type Disk struct {
 	mu      sync.Mutex // guards everything below
-	names   map[string]*content
-	durable map[string]*content
+	names   folders
+	durable folders
 	steps   int
 	failAt  int // the step that fails; 0: none
 	lostAt  int // from this step on all fail; 0: never
@@ -30,12 +30,35 @@ type content struct {
 	data   []byte
 	synced []byte
 	mtime  time.Time
+	at     string // its durable name; empty: it has none
+}
+
+// folders hold files, by folder and name within it.
+type folders map[string]map[string]*content
+
+func (f folders) get(name string) *content { return f[filepath.Dir(name)][filepath.Base(name)] }
+
+func (f folders) set(name string, c *content) {
+	dir := filepath.Dir(name)
+	if f[dir] == nil {
+		f[dir] = map[string]*content{}
+	}
+	f[dir][filepath.Base(name)] = c
+}
+
+func (f folders) remove(name string) { delete(f[filepath.Dir(name)], filepath.Base(name)) }
+
+// each calls do with the full name of every file.
+func (f folders) each(do func(name string, c *content)) {
+	for dir, files := range f {
+		for base, c := range files {
+			do(filepath.Join(dir, base), c)
+		}
+	}
 }
 
 // NewDisk returns an empty disk.
-func NewDisk() *Disk {
-	return &Disk{names: map[string]*content{}, durable: map[string]*content{}}
-}
+func NewDisk() *Disk { return &Disk{names: folders{}, durable: folders{}} }
 
 // FailAt lets the step-th step from the first fail, once; 0: none.
 func (d *Disk) FailAt(step int) { d.set(func() { d.failAt = step }) }
@@ -61,13 +84,14 @@ func (d *Disk) Kill() *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	after := NewDisk()
-	for name, c := range d.names {
-		n := &content{slices.Clone(c.data), slices.Clone(c.synced), c.mtime}
-		after.names[name] = n
-		if d.durable[name] == c {
-			after.durable[name] = n
+	d.names.each(func(name string, c *content) {
+		n := &content{data: slices.Clone(c.data), synced: slices.Clone(c.synced), mtime: c.mtime}
+		after.names.set(name, n)
+		if d.durable.get(name) == c {
+			n.at = name
+			after.durable.set(name, n)
 		}
-	}
+	})
 	return after
 }
 
@@ -78,14 +102,15 @@ func (d *Disk) PowerLoss(torn bool) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	after := NewDisk()
-	for name, c := range d.durable {
+	d.durable.each(func(name string, c *content) {
 		data := c.synced
 		if extra := len(c.data) - len(data); torn && extra > 0 {
 			data = c.data[:len(data)+extra/2]
 		}
-		n := &content{slices.Clone(data), slices.Clone(data), c.mtime}
-		after.names[name], after.durable[name] = n, n
-	}
+		n := &content{data: slices.Clone(data), synced: slices.Clone(data), mtime: c.mtime, at: name}
+		after.names.set(name, n)
+		after.durable.set(name, n)
+	})
 	return after
 }
 
@@ -94,9 +119,7 @@ func (d *Disk) Names() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var names []string
-	for name := range d.names {
-		names = append(names, name)
-	}
+	d.names.each(func(name string, _ *content) { names = append(names, name) })
 	slices.Sort(names)
 	return names
 }
@@ -105,15 +128,16 @@ func (d *Disk) Names() []string {
 func (d *Disk) Write(name string, data []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	c := &content{slices.Clone(data), slices.Clone(data), time.Now()}
-	d.names[name], d.durable[name] = c, c
+	c := &content{data: slices.Clone(data), synced: slices.Clone(data), mtime: time.Now(), at: name}
+	d.names.set(name, c)
+	d.durable.set(name, c)
 }
 
 // Age sets the time of a file back.
 func (d *Disk) Age(name string, by time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if c := d.names[name]; c != nil {
+	if c := d.names.get(name); c != nil {
 		c.mtime = c.mtime.Add(-by)
 	}
 }
@@ -142,11 +166,11 @@ func (d *Disk) Create(name string) (spool.File, error) {
 	if err := d.step(); err != nil {
 		return nil, err
 	}
-	if d.names[name] != nil {
+	if d.names.get(name) != nil {
 		return nil, fs.ErrExist
 	}
 	c := &content{mtime: time.Now()}
-	d.names[name] = c
+	d.names.set(name, c)
 	return &file{d, c}, nil
 }
 
@@ -157,10 +181,10 @@ func (d *Disk) Append(name string) (spool.File, error) {
 	if err := d.step(); err != nil {
 		return nil, err
 	}
-	if d.names[name] == nil {
-		d.names[name] = &content{mtime: time.Now()}
+	if d.names.get(name) == nil {
+		d.names.set(name, &content{mtime: time.Now()})
 	}
-	return &file{d, d.names[name]}, nil
+	return &file{d, d.names.get(name)}, nil
 }
 
 // Truncate cuts a file.
@@ -170,7 +194,7 @@ func (d *Disk) Truncate(name string, size int64) error {
 	if err := d.step(); err != nil {
 		return err
 	}
-	c := d.names[name]
+	c := d.names.get(name)
 	if c == nil {
 		return fs.ErrNotExist
 	}
@@ -213,12 +237,12 @@ func (d *Disk) Rename(from, to string) error {
 	if err := d.step(); err != nil {
 		return err
 	}
-	c := d.names[from]
+	c := d.names.get(from)
 	if c == nil {
 		return fs.ErrNotExist
 	}
-	delete(d.names, from)
-	d.names[to] = c
+	d.names.remove(from)
+	d.names.set(to, c)
 	return nil
 }
 
@@ -226,13 +250,13 @@ func (d *Disk) Rename(from, to string) error {
 func (d *Disk) Remove(name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.names[name] == nil {
+	if d.names.get(name) == nil {
 		return fs.ErrNotExist // no step: nothing happens
 	}
 	if err := d.step(); err != nil {
 		return err
 	}
-	delete(d.names, name)
+	d.names.remove(name)
 	return nil
 }
 
@@ -243,35 +267,33 @@ func (d *Disk) SyncDir(dir string) error {
 	if err := d.step(); err != nil {
 		return err
 	}
-	in := filepath.Clean(dir)
-	for name := range d.durable {
-		if filepath.Dir(name) == in && d.names[name] == nil {
-			delete(d.durable, name)
+	dir = filepath.Clean(dir)
+	for base, c := range d.durable[dir] {
+		if d.names[dir][base] == nil {
+			delete(d.durable[dir], base)
+			c.at = ""
 		}
 	}
-	for name, c := range d.names {
-		if filepath.Dir(name) == in && d.durable[name] != c {
-			d.forget(c)
-			d.durable[name] = c
+	for base, c := range d.names[dir] {
+		name := filepath.Join(dir, base)
+		if d.durable.get(name) == c {
+			continue
 		}
+		// A rename is one step, also for a crash: the old name goes with it.
+		if c.at != "" && d.names.get(c.at) != c && d.durable.get(c.at) == c {
+			d.durable.remove(c.at)
+		}
+		c.at = name
+		d.durable.set(name, c)
 	}
 	return nil
-}
-
-// forget drops the old name of a file: a rename is one step, also for a crash.
-func (d *Disk) forget(c *content) {
-	for name, known := range d.durable {
-		if known == c && d.names[name] != c {
-			delete(d.durable, name)
-		}
-	}
 }
 
 // ReadFile returns the content of a file.
 func (d *Disk) ReadFile(name string) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if c := d.names[name]; c != nil {
+	if c := d.names.get(name); c != nil {
 		return slices.Clone(c.data), nil
 	}
 	return nil, fs.ErrNotExist
@@ -284,7 +306,7 @@ func (d *Disk) Touch(name string, at time.Time) error {
 	if err := d.step(); err != nil {
 		return err
 	}
-	if c := d.names[name]; c != nil {
+	if c := d.names.get(name); c != nil {
 		c.mtime = at
 		return nil
 	}
@@ -311,7 +333,7 @@ func (i info) Info() (fs.FileInfo, error) { return i, nil }
 func (d *Disk) Stat(name string) (fs.FileInfo, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if c := d.names[name]; c != nil {
+	if c := d.names.get(name); c != nil {
 		return info{filepath.Base(name), int64(len(c.data)), c.mtime, false}, nil
 	}
 	if filepath.Ext(name) == "" { // a folder; its time always says "look again"
@@ -324,12 +346,9 @@ func (d *Disk) Stat(name string) (fs.FileInfo, error) {
 func (d *Disk) ReadDir(dir string) ([]fs.DirEntry, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	in := filepath.Clean(dir)
 	var entries []fs.DirEntry
-	for name, c := range d.names {
-		if filepath.Dir(name) == in {
-			entries = append(entries, info{filepath.Base(name), int64(len(c.data)), c.mtime, false})
-		}
+	for base, c := range d.names[filepath.Clean(dir)] {
+		entries = append(entries, info{base, int64(len(c.data)), c.mtime, false})
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, nil
