@@ -30,6 +30,7 @@ type content struct {
 	data   []byte
 	synced []byte
 	mtime  time.Time
+	now    string // its name; empty: it has none any more
 	at     string // its durable name; empty: it has none
 }
 
@@ -84,14 +85,15 @@ func (d *Disk) Kill() *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	after := NewDisk()
-	d.names.each(func(name string, c *content) {
-		n := &content{data: slices.Clone(c.data), synced: slices.Clone(c.synced), mtime: c.mtime}
-		after.names.set(name, n)
-		if d.durable.get(name) == c {
-			n.at = name
-			after.durable.set(name, n)
+	copies := map[*content]*content{}
+	copied := func(c *content) *content {
+		if copies[c] == nil {
+			copies[c] = &content{slices.Clone(c.data), slices.Clone(c.synced), c.mtime, c.now, c.at}
 		}
-	})
+		return copies[c]
+	}
+	d.names.each(func(name string, c *content) { after.names.set(name, copied(c)) })
+	d.durable.each(func(name string, c *content) { after.durable.set(name, copied(c)) })
 	return after
 }
 
@@ -107,7 +109,7 @@ func (d *Disk) PowerLoss(torn bool) *Disk {
 		if extra := len(c.data) - len(data); torn && extra > 0 {
 			data = c.data[:len(data)+extra/2]
 		}
-		n := &content{data: slices.Clone(data), synced: slices.Clone(data), mtime: c.mtime, at: name}
+		n := &content{data: slices.Clone(data), synced: slices.Clone(data), mtime: c.mtime, now: name, at: name}
 		after.names.set(name, n)
 		after.durable.set(name, n)
 	})
@@ -129,7 +131,7 @@ func (d *Disk) Write(name string, data []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c := &content{data: slices.Clone(data), synced: slices.Clone(data), mtime: time.Now(), at: name}
-	d.names.set(name, c)
+	d.name(name, c)
 	d.durable.set(name, c)
 }
 
@@ -140,6 +142,15 @@ func (d *Disk) Age(name string, by time.Duration) {
 	if c := d.names.get(name); c != nil {
 		c.mtime = c.mtime.Add(-by)
 	}
+}
+
+// name gives content a name, in the place of what had it. d.mu is held.
+func (d *Disk) name(name string, c *content) {
+	if old := d.names.get(name); old != nil && old != c {
+		old.now = ""
+	}
+	c.now = name
+	d.names.set(name, c)
 }
 
 // step counts one operation and says whether it fails. d.mu is held.
@@ -170,7 +181,7 @@ func (d *Disk) Create(name string) (spool.File, error) {
 		return nil, fs.ErrExist
 	}
 	c := &content{mtime: time.Now()}
-	d.names.set(name, c)
+	d.name(name, c)
 	return &file{d, c}, nil
 }
 
@@ -182,7 +193,7 @@ func (d *Disk) Append(name string) (spool.File, error) {
 		return nil, err
 	}
 	if d.names.get(name) == nil {
-		d.names.set(name, &content{mtime: time.Now()})
+		d.name(name, &content{mtime: time.Now()})
 	}
 	return &file{d, d.names.get(name)}, nil
 }
@@ -242,7 +253,7 @@ func (d *Disk) Rename(from, to string) error {
 		return fs.ErrNotExist
 	}
 	d.names.remove(from)
-	d.names.set(to, c)
+	d.name(to, c)
 	return nil
 }
 
@@ -256,6 +267,7 @@ func (d *Disk) Remove(name string) error {
 	if err := d.step(); err != nil {
 		return err
 	}
+	d.names.get(name).now = ""
 	d.names.remove(name)
 	return nil
 }
@@ -269,24 +281,27 @@ func (d *Disk) SyncDir(dir string) error {
 	}
 	dir = filepath.Clean(dir)
 	for base, c := range d.durable[dir] {
-		if d.names[dir][base] == nil {
-			delete(d.durable[dir], base)
-			c.at = ""
+		if name := filepath.Join(dir, base); c.now != name {
+			d.settle(name, c)
 		}
 	}
-	for base, c := range d.names[dir] {
-		name := filepath.Join(dir, base)
-		if d.durable.get(name) == c {
-			continue
+	for _, c := range d.names[dir] {
+		if c.at != c.now {
+			d.settle(c.at, c)
 		}
-		// A rename is one step, also for a crash: the old name goes with it.
-		if c.at != "" && d.names.get(c.at) != c && d.durable.get(c.at) == c {
-			d.durable.remove(c.at)
-		}
-		c.at = name
-		d.durable.set(name, c)
 	}
 	return nil
+}
+
+// settle makes the name of a file durable in the place of the one that was. A
+// rename is one step, also for a crash, whichever of both folders is synced.
+func (d *Disk) settle(was string, c *content) {
+	if was != "" && d.durable.get(was) == c {
+		d.durable.remove(was)
+	}
+	if c.at = c.now; c.now != "" {
+		d.durable.set(c.now, c)
+	}
 }
 
 // ReadFile returns the content of a file.
