@@ -13,6 +13,8 @@ const (
 	ToolFailed          Code = "TOOL_FAILED"
 	ResourceUnknown     Code = "RESOURCE_UNKNOWN"
 	PromptUnknown       Code = "PROMPT_UNKNOWN"
+	EventUnknown        Code = "EVENT_UNKNOWN"
+	EventBusy           Code = "EVENT_BUSY"
 	ArgumentsInvalid    Code = "ARGUMENTS_INVALID"
 	PolicyDenied        Code = "POLICY_DENIED"
 	TaskRequired        Code = "TASK_REQUIRED"

@@ -174,6 +174,58 @@ func (c *Client) Complete(ctx context.Context, r CompleteRequest) Reply {
 	return rep
 }
 
+// Flow implements [House].
+func (c *Client) Flow(ctx context.Context) (f Flow, err error) {
+	err = c.get(ctx, "events/flow", Filter{}, &f)
+	return f, err
+}
+
+// EventAction implements [House].
+func (c *Client) EventAction(ctx context.Context, r EventActionRequest) (d EventDone, err error) {
+	b, err := Marshal(r)
+	if err != nil {
+		return d, Errorf(call.UsageInvalid, "encoding the request: %v", err)
+	}
+	body, _, err := c.do(ctx, http.MethodPost, "events/action", b)
+	if err != nil {
+		return d, err
+	}
+	err = decode(body, &d)
+	return d, err
+}
+
+// FollowEvents implements [House]. A connection that breaks off is
+// DAEMON_UNREACHABLE.
+func (c *Client) FollowEvents(ctx context.Context, r FollowRequest, tell func(EventNews) error) error {
+	b, err := Marshal(r)
+	if err != nil {
+		return Errorf(call.UsageInvalid, "encoding the request: %v", err)
+	}
+	body, _, err := c.do(ctx, http.MethodPost, "events/follow", b)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	// There is no bound: the answer goes on as long as the house does.
+	dec := json.NewDecoder(body.whole)
+	for {
+		var f newsFrame
+		err := dec.Decode(&f)
+		switch {
+		case ctx.Err() != nil:
+			return AsError(ctx.Err())
+		case err != nil:
+			return Errorf(call.DaemonUnreachable, "the daemon went away (%v)", err)
+		case f.Error != nil:
+			return f.Error
+		case f.News != nil:
+			if err := tell(*f.News); err != nil {
+				return err
+			}
+		}
+	}
+}
+
 // ask posts a request whose effect may be lost with the connection, and says
 // truly which: not sent is unavailable, sent without an answer is unknown.
 func (c *Client) ask(ctx context.Context, path string, request any, read func(io.Reader) (Reply, error)) Reply {
@@ -233,7 +285,7 @@ func decode(body io.ReadCloser, v any) error {
 
 // do sends a request and returns the body of a good answer. Sent reports
 // whether any of it may have reached the daemon.
-func (c *Client) do(ctx context.Context, method, path string, content []byte) (body io.ReadCloser, sent bool, err error) {
+func (c *Client) do(ctx context.Context, method, path string, content []byte) (body *bounded, sent bool, err error) {
 	var wrote atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { wrote.Store(true) },
@@ -256,7 +308,7 @@ func (c *Client) do(ctx context.Context, method, path string, content []byte) (b
 		}
 		return nil, wrote.Load(), Errorf(call.DaemonUnreachable, "asking the daemon at %s: %v", c.at, err)
 	}
-	body = &bounded{Reader: io.LimitReader(resp.Body, maxAnswer), Closer: resp.Body}
+	body = &bounded{Reader: io.LimitReader(resp.Body, maxAnswer), Closer: resp.Body, whole: resp.Body}
 	if resp.StatusCode == http.StatusOK {
 		return body, true, nil
 	}
@@ -273,4 +325,5 @@ func (c *Client) do(ctx context.Context, method, path string, content []byte) (b
 type bounded struct {
 	io.Reader
 	io.Closer
+	whole io.Reader // without the bound
 }

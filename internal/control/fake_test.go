@@ -18,9 +18,13 @@ import (
 type fakeHouse struct {
 	stopped   atomic.Bool
 	cancelled chan struct{} // one item per cancelled call of slow
+	events    chan struct{} // one item per call of exact
+	dropped   atomic.Bool
 }
 
-func newFakeHouse() *fakeHouse { return &fakeHouse{cancelled: make(chan struct{}, 8)} }
+func newFakeHouse() *fakeHouse {
+	return &fakeHouse{cancelled: make(chan struct{}, 8), events: make(chan struct{}, 8)}
+}
 
 func (h *fakeHouse) Version(context.Context) (control.Version, error) {
 	return control.Version{Version: "test", API: control.API, PID: os.Getpid(), Home: "/home"}, nil
@@ -102,6 +106,7 @@ func (h *fakeHouse) Call(ctx context.Context, r control.CallRequest, progress fu
 	case r.Name == "demo.off":
 		return end(call.Denied, call.PolicyDenied, "switched off")
 	case r.Name == "demo.exact":
+		h.events <- struct{}{}
 		return ok(controltest.Exact)
 	case r.Name == "demo.echo":
 		return ok(`{"structuredContent":{"text":"7","days":7}}`)
@@ -141,6 +146,43 @@ func (h *fakeHouse) Prompt(_ context.Context, r control.PromptRequest) control.R
 
 func (h *fakeHouse) Complete(_ context.Context, r control.CompleteRequest) control.Reply {
 	return control.Reply{OK: true, Prompt: cmp.Or(r.Prompt, r.Template), Outcome: call.OK, Result: json.RawMessage(`"小明"`)}
+}
+
+const eventFile = "event_tool.completed_1.json"
+
+func (h *fakeHouse) Flow(context.Context) (control.Flow, error) {
+	return control.Flow{Running: true, State: control.FlowReady, Spools: []control.SpoolFlow{{Name: "inbox", Pending: 1}}}, nil
+}
+
+func (h *fakeHouse) FollowEvents(ctx context.Context, _ control.FollowRequest, tell func(control.EventNews) error) error {
+	for len(h.events) > 0 { // calls of long ago
+		<-h.events
+	}
+	if err := tell(control.EventNews{}); err != nil {
+		return err
+	}
+	for {
+		select {
+		case <-h.events:
+			e := json.RawMessage(`{"payload":{"type":"tool.completed","data":` + controltest.Exact + `}}`)
+			if err := tell(control.EventNews{Event: &control.EventFile{Spool: "inbox", State: "pending", File: eventFile, Envelope: e}}); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return control.AsError(ctx.Err())
+		}
+	}
+}
+
+func (h *fakeHouse) EventAction(_ context.Context, r control.EventActionRequest) (control.EventDone, error) {
+	switch {
+	case r.Action != control.Requeue && r.Action != control.Drop:
+		return control.EventDone{}, control.Errorf(call.UsageInvalid, "no action %q", r.Action)
+	case r.Spool != "inbox" || r.File != eventFile || h.dropped.Load():
+		return control.EventDone{}, control.Errorf(call.EventUnknown, "no event %q", r.File)
+	}
+	h.dropped.Store(r.Action == control.Drop)
+	return control.EventDone{OK: true, Action: r.Action, Spool: r.Spool, File: r.File, Was: "pending"}, nil
 }
 
 // cancelledCalls waits for a cancelled call and counts what there is.

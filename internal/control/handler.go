@@ -50,6 +50,17 @@ func Handler(h House) http.Handler {
 		var q CompleteRequest
 		reply(w, r, &q, func() Reply { return h.Complete(r.Context(), q) })
 	})
+	get("events/flow", func(r *http.Request) (any, error) { return h.Flow(r.Context()) })
+	mux.HandleFunc("POST /v1/events/follow", func(w http.ResponseWriter, r *http.Request) { serveFollow(h, w, r) })
+	mux.HandleFunc("POST /v1/events/action", func(w http.ResponseWriter, r *http.Request) {
+		var q EventActionRequest
+		if err := readRequest(w, r, &q); err != nil {
+			writeError(w, err)
+			return
+		}
+		done, err := h.EventAction(r.Context(), q)
+		write(w, done, err)
+	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, unknownRequest(r.Method+" "+r.URL.Path))
 	})
@@ -122,6 +133,28 @@ func serveCall(h House, w http.ResponseWriter, r *http.Request) {
 	writeLine(w, frame{Reply: &rep})
 }
 
+// A newsFrame is one line of the answer to POST /v1/events/follow. The last one
+// is an error that says why there are no more.
+type newsFrame struct {
+	News  *EventNews  `json:"news,omitempty"`
+	Error *call.Error `json:"error,omitempty"`
+}
+
+func serveFollow(h House, w http.ResponseWriter, r *http.Request) {
+	var q FollowRequest
+	if err := readRequest(w, r, &q); err != nil {
+		writeError(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/jsonl")
+	out := http.NewResponseController(w)
+	err := h.FollowEvents(r.Context(), q, func(n EventNews) error {
+		writeLine(w, newsFrame{News: &n})
+		return out.Flush() // fails when the client has gone
+	})
+	writeLine(w, newsFrame{Error: AsError(err)})
+}
+
 func write(w http.ResponseWriter, v any, err error) {
 	if err != nil {
 		writeError(w, AsError(err))
@@ -149,7 +182,7 @@ func writeLine(w io.Writer, v any) {
 
 func status(c call.Code) int {
 	switch c {
-	case call.AppUnknown, call.ToolUnknown, call.ResourceUnknown, call.PromptUnknown:
+	case call.AppUnknown, call.ToolUnknown, call.ResourceUnknown, call.PromptUnknown, call.EventUnknown:
 		return http.StatusNotFound
 	case call.UsageInvalid, call.ArgumentsInvalid, call.ToolAmbiguous:
 		return http.StatusBadRequest
@@ -159,7 +192,7 @@ func status(c call.Code) int {
 		return http.StatusRequestEntityTooLarge
 	case call.PolicyDenied:
 		return http.StatusForbidden
-	case call.AppUnavailable, call.AppBusy, call.ShuttingDown:
+	case call.AppUnavailable, call.AppBusy, call.EventBusy, call.ShuttingDown:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError

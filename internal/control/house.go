@@ -45,6 +45,16 @@ type House interface {
 	Prompt(ctx context.Context, r PromptRequest) Reply
 	// Complete asks for completions of an argument.
 	Complete(ctx context.Context, r CompleteRequest) Reply
+
+	// Flow says how the flow of events is.
+	Flow(ctx context.Context) (Flow, error)
+	// FollowEvents tells of events as they come. Tell is called by one goroutine;
+	// an error of it ends following and is returned. It returns when ctx ends,
+	// with its error, or when the house stops, with SHUTTING_DOWN.
+	FollowEvents(ctx context.Context, r FollowRequest, tell func(EventNews) error) error
+	// EventAction does something to the file of an event. The error is
+	// EVENT_UNKNOWN if there is none, EVENT_BUSY if it is being worked on.
+	EventAction(ctx context.Context, r EventActionRequest) (EventDone, error)
 }
 
 // Errorf makes an error with a code.

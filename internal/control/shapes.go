@@ -33,6 +33,8 @@ type App struct {
 	Since           time.Time `json:"since"`
 	LastStderr      []string  `json:"last_stderr"`
 	Warnings        []string  `json:"warnings"`
+	// Events say how its events fared; null where no events are made.
+	Events *EventCounts `json:"events"`
 }
 
 // The states of an app (DESIGN 5).

@@ -197,6 +197,55 @@ func Run(t *testing.T, house control.House, cancelled func() int) {
 		}
 	})
 
+	t.Run("events are followed, and their files acted upon", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		news := make(chan control.EventNews, 64)
+		ended := make(chan error, 1)
+		go func() {
+			ended <- house.FollowEvents(ctx, control.FollowRequest{EventFilter: control.EventFilter{Types: []string{"tool.*"}}}, func(n control.EventNews) error {
+				news <- n
+				return nil
+			})
+		}()
+		if n := <-news; n.Event != nil {
+			t.Errorf("the first news is %+v", n)
+		}
+		house.Call(ctx, control.CallRequest{Name: "demo.exact"}, nil)
+		n := <-news
+		if n.Event == nil || n.Event.Spool != "inbox" || n.Event.State != "pending" || n.Event.File == "" || !strings.Contains(string(n.Event.Envelope), `"tool.completed"`) {
+			t.Fatalf("news %+v", n)
+		}
+		if !strings.Contains(string(n.Event.Envelope), `1e400`) {
+			t.Errorf("the result lost its tokens: %s", n.Event.Envelope)
+		}
+		cancel()
+		wantCode(t, <-ended, call.CallCancelled)
+
+		ctx = t.Context()
+		flow, err := house.Flow(ctx)
+		if err != nil || !flow.Running || flow.State != control.FlowReady || len(flow.Spools) != 1 || flow.Spools[0].Name != "inbox" || flow.Spools[0].Pending == 0 {
+			t.Errorf("Flow() = %+v, %v", flow, err)
+		}
+		act := func(action control.EventAction, spool, file string) (control.EventDone, error) {
+			return house.EventAction(ctx, control.EventActionRequest{Action: action, Spool: spool, File: file})
+		}
+		if d, err := act(control.Requeue, "inbox", n.Event.File); err != nil || !d.OK || d.Was != "pending" {
+			t.Errorf("requeue = %+v, %v", d, err)
+		}
+		if d, err := act(control.Drop, "inbox", n.Event.File); err != nil || !d.OK || d.Was != "pending" {
+			t.Errorf("drop = %+v, %v", d, err)
+		}
+		_, err = act(control.Drop, "inbox", n.Event.File)
+		wantCode(t, err, call.EventUnknown)
+		_, err = act(control.Drop, "nowhere", n.Event.File)
+		wantCode(t, err, call.EventUnknown)
+		_, err = act(control.Drop, "inbox", "../inbox/pending/"+n.Event.File)
+		wantCode(t, err, call.EventUnknown)
+		_, err = act("explode", "inbox", n.Event.File)
+		wantCode(t, err, call.UsageInvalid)
+	})
+
 	t.Run("apps are stopped and started", func(t *testing.T) {
 		a, err := house.AppAction(ctx, "demo", control.Stop)
 		if err != nil || a.State != control.StateStopped {

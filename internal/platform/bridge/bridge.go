@@ -49,6 +49,7 @@ type Bridge struct {
 	mu        sync.Mutex // guards what follows; never held over I/O
 	counts    map[string]*Counts
 	followers map[*Follower]struct{}
+	ended     bool            // there will be no more events to follow
 	warned    map[string]bool // app and kind of what has been warned of
 }
 
@@ -97,7 +98,7 @@ func (b *Bridge) Observe(s host.Signal) {
 }
 
 // Run converts signals until ctx ends, then converts what is still queued,
-// waits for acknowledgements in flight, and closes the files.
+// ends all followers, waits for acknowledgements in flight, and closes the files.
 func (b *Bridge) Run(ctx context.Context) error {
 	for {
 		batch, open := b.queue.take(ctx)
@@ -107,6 +108,7 @@ func (b *Bridge) Run(ctx context.Context) error {
 		b.deliver(batch)
 		clear(batch) // what was converted is not kept for its neighbours' sake
 	}
+	b.endFollowing()
 	b.acks.wait()
 	return b.seen.close()
 }

@@ -255,6 +255,22 @@ func TestAFollowerIsToldWhereAnEventWent(t *testing.T) {
 	}
 }
 
+func TestFollowingEndsWithTheBridge(t *testing.T) {
+	h := build(t, t.TempDir(), nil)
+	f := h.Follow()
+	h.run(named("1"))
+	if _, open := <-f.C; !open {
+		t.Error("the last event was not told")
+	}
+	if _, open := <-f.C; open {
+		t.Error("still open")
+	}
+	if _, open := <-h.Follow().C; open {
+		t.Error("who comes late waits for ever")
+	}
+	f.Close()
+}
+
 func TestHugeParamsAreToldByTheirSize(t *testing.T) {
 	h := build(t, t.TempDir(), nil)
 	huge := fmt.Appendf(nil, `{"x":%q}`, strings.Repeat("x", amp.MaxData))

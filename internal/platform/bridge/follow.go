@@ -4,8 +4,8 @@ import "github.com/aurorabot/aurora/amp"
 
 // A Follower sees events as they happen, also those that no spool wants.
 type Follower struct {
-	// C delivers sightings until Close. One that is not read in time is lost
-	// and counted in the next.
+	// C delivers sightings until Close, or until the bridge has ended; then it
+	// is closed. One that is not read in time is lost and counted in the next.
 	C <-chan Sighting
 
 	b    *Bridge
@@ -36,6 +36,10 @@ func (b *Bridge) Follow() *Follower {
 	f := &Follower{C: c, b: b, c: c}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.ended {
+		close(c)
+		return f
+	}
 	b.followers[f] = struct{}{}
 	b.following.Add(1)
 	return f
@@ -45,10 +49,25 @@ func (b *Bridge) Follow() *Follower {
 func (f *Follower) Close() {
 	f.b.mu.Lock()
 	defer f.b.mu.Unlock()
-	if _, open := f.b.followers[f]; open {
-		delete(f.b.followers, f)
-		f.b.following.Add(-1)
+	f.b.unfollow(f)
+}
+
+// unfollow ends one follower. b.mu is held.
+func (b *Bridge) unfollow(f *Follower) {
+	if _, open := b.followers[f]; open {
+		delete(b.followers, f)
+		b.following.Add(-1)
 		close(f.c)
+	}
+}
+
+// endFollowing ends all followers.
+func (b *Bridge) endFollowing() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended = true
+	for f := range b.followers {
+		b.unfollow(f)
 	}
 }
 
