@@ -66,7 +66,7 @@ func (w *wiring) environment() []string {
 				w.problem(l.src, at, "the value holds a zero byte", "")
 				continue
 			}
-			if soundsSecret(name) && !isExistingPath(value) {
+			if SoundsSecret(name) && !isExistingPath(value) {
 				w.config.Redact.Add(value)
 			}
 			if (name == "AURORA_APP_CONFIG" || name == "AURORA_APP_DATA_DIR") && value != "" {

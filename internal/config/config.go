@@ -25,6 +25,14 @@ type Options struct {
 	// separator is a path, any other is looked for in the PATH of env. An error with
 	// the methods Message and Hint is shown in these two parts.
 	LookPath func(name string, env []string, dir string) (string, error)
+	// Texts holds, by absolute path, texts of files that count instead of those on
+	// disk: a home can be tried before it is written. A nil text is a file that is
+	// not there.
+	Texts map[string][]byte
+	// Redact, if set, is the redactor that secrets are added to, and becomes
+	// [Config.Redact]: what masks logs learns the secrets of a configuration that
+	// is read again.
+	Redact *redact.Redactor
 }
 
 // Bundled is an app that comes inside the binary.
@@ -44,6 +52,9 @@ type Config struct {
 	Problems []Problem
 	// Redact knows every secret that was met while reading. It is never nil.
 	Redact *redact.Redactor
+	// Files holds, by absolute path, every file that was read or looked for, with
+	// the [Digest] of what was found.
+	Files map[string]string
 	// DefaultApps tells that there is no apps/config.yml, and that Apps are the
 	// bundled ones.
 	DefaultApps bool

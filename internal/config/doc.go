@@ -13,6 +13,9 @@
 //   - No problem, and no text made from one, holds a secret. The value of a variable
 //     shows only as part of a path that does not exist, and is masked if it may be
 //     secret. Secrets go to [Config.Redact].
+//   - [SetAt], [AddAt] and [AddEnv] make a new text of a file from the old one
+//     and touch no disk. Everything that they were not asked to change stays byte
+//     by byte, and they read what they made before they give it away.
 //   - A [Config] is not changed after Load returns; many goroutines may read it.
 //
 // The comments of the fields of [Settings] and of the file types (appEntry,

@@ -112,7 +112,7 @@ func (r *reader) readManifest(d *draft) {
 	} else {
 		path = r.expand.path(path, path)
 	}
-	text, err := os.ReadFile(path)
+	text, err := r.text(path)
 	if err == nil {
 		d.manifest = r.parseManifest(d, r.shown(path), text, filepath.Dir(path))
 		return

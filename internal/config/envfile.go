@@ -17,7 +17,7 @@ import (
 // has its last value.
 func parseEnv(data []byte, src *source) map[string]string {
 	values := map[string]string{}
-	text, problem := envText(data)
+	text, problem := cleanEnv(data)
 	if problem != nil {
 		src.report(place{problem.Line, problem.Column}, "", problem.Message, problem.Hint, false)
 		return values
@@ -36,7 +36,7 @@ func parseEnv(data []byte, src *source) map[string]string {
 	return values
 }
 
-func envText(data []byte) (string, *Problem) {
+func cleanEnv(data []byte) (string, *Problem) {
 	if bytes.HasPrefix(data, []byte("\xFF\xFE")) || bytes.HasPrefix(data, []byte("\xFE\xFF")) {
 		return "", &Problem{Line: 1, Column: 1, Message: "the file is UTF-16", Hint: "save it as UTF-8"}
 	}

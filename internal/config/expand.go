@@ -18,6 +18,8 @@ type expander struct {
 	// home is the folder that relative paths of files start from, user the home
 	// folder of the user, which "~/" stands for.
 	home, user string
+	// read returns the text of a file.
+	read func(path string) ([]byte, error)
 	// met is told of each value that was put in, with the name of its variable, or
 	// the path of its file.
 	met func(name, value string)
@@ -117,13 +119,15 @@ func (e *expander) file(path string) (string, []fault) {
 	info, err := os.Stat(full)
 	var text []byte
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		_, err = e.read(full) // which remembers that it is not there
 	case err != nil:
 	case !info.Mode().IsRegular():
 		err = errors.New("it is not a regular file")
 	case info.Size() > maxSecretFile:
 		err = errors.New("it is larger than 1 MiB")
 	default:
-		text, err = os.ReadFile(full)
+		text, err = e.read(full)
 	}
 	if err != nil {
 		return "", []fault{{fmt.Sprintf("the file %s cannot be read: %s", brief(path), reason(err)), "the path is relative to the home folder"}}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -53,9 +54,12 @@ func newReader(home Home, o Options) *reader {
 	}
 	r := &reader{
 		options: o,
-		config:  &Config{Home: home, Redact: redact.New()},
+		config:  &Config{Home: home, Redact: o.Redact, Files: map[string]string{}},
 		env:     environmentOf(o.Env),
 		structs: structs{},
+	}
+	if r.config.Redact == nil {
+		r.config.Redact = redact.New()
 	}
 	r.safe = r.env.safe()
 	user, set := r.env.lookup("HOME")
@@ -66,6 +70,7 @@ func newReader(home Home, o Options) *reader {
 		lookup: r.env.lookup,
 		home:   home.Dir,
 		user:   user,
+		read:   r.text,
 		met: func(name, value string) {
 			if name == "file" || isSecretValue(name, value) {
 				r.config.Redact.Add(value)
@@ -86,14 +91,36 @@ func (r *reader) open(name string) *source {
 
 // read returns the text of a file, or nil if there is none.
 func (r *reader) read(path string, src *source) []byte {
-	text, err := os.ReadFile(path)
+	text, err := r.text(path)
 	if err == nil {
 		return text
 	}
-	if exists(path) {
+	if !os.IsNotExist(err) || r.present(path) {
 		src.report(place{}, "", "the file cannot be read: "+reason(err), "", false)
 	}
 	return nil
+}
+
+// present tells whether there is something at a path, readable or not.
+func (r *reader) present(path string) bool {
+	if text, given := r.options.Texts[path]; given {
+		return text != nil
+	}
+	return exists(path)
+}
+
+// text returns the text of a file and remembers it.
+func (r *reader) text(path string) ([]byte, error) {
+	text, given := r.options.Texts[path]
+	var err error
+	switch {
+	case !given:
+		text, err = os.ReadFile(path)
+	case text == nil:
+		err = &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+	}
+	r.config.Files[path] = digest(text, err)
+	return text, err
 }
 
 // shown returns a path as people know it: relative to the home if it lies in it.
@@ -128,6 +155,9 @@ func (r *reader) readEnv() {
 // misnamed reports a file with an ending that is not read, where the right one is
 // missing.
 func (r *reader) misnamed(path, wrong, right string) {
+	if _, given := r.options.Texts[path]; given {
+		return
+	}
 	wrongPath := filepath.Join(filepath.Dir(path), wrong)
 	if _, err := os.Stat(wrongPath); err == nil {
 		r.open(r.shown(wrongPath)).report(place{}, "", "a file of this name is not read", "rename it to "+right, false)
@@ -173,7 +203,7 @@ func (r *reader) readApps() {
 	before := len(r.problems)
 	r.misnamed(path, "config.yaml", "config.yml")
 	r.misnamed(filepath.Join(r.config.Home.Dir, "config.yml"), "config.yml", "apps/config.yml")
-	if len(r.problems) > before || exists(path) {
+	if len(r.problems) > before || r.present(path) {
 		return
 	}
 	r.config.DefaultApps = true

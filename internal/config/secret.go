@@ -15,7 +15,7 @@ import (
 // it, one that sounds harmless against it; otherwise it is hidden unless it looks
 // like a path, a number, a place or a few words.
 func isSecretValue(name, value string) bool {
-	if soundsSecret(name) {
+	if SoundsSecret(name) {
 		return !isExistingPath(value)
 	}
 	if soundsHarmless(name) {
@@ -24,9 +24,16 @@ func isSecretValue(name, value string) bool {
 	return !looksHarmless(value)
 }
 
-// soundsSecret tells whether a variable, header or parameter of this name holds a
+// LooksSecret tells whether a value shows by itself that it is a secret, such as a
+// key of a well-known provider or the credentials of an Authorization header.
+func LooksSecret(value string) bool {
+	var shapes *redact.Redactor // one that knows no secrets
+	return shapes.String(value) != value
+}
+
+// SoundsSecret tells whether a variable, header or parameter of this name holds a
 // secret: API_KEY, X-Auth-Token, dbPassword, but not KEYBOARD or AUTHOR.
-func soundsSecret(name string) bool {
+func SoundsSecret(name string) bool {
 	words := wordsOf(name)
 	if len(words) == 0 {
 		return false
@@ -118,7 +125,7 @@ func addArgumentSecrets(r *redact.Redactor, args []string) {
 		if !joined && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
 			value = args[i+1]
 		}
-		if soundsSecret(name) && !isExistingPath(value) {
+		if SoundsSecret(name) && !isExistingPath(value) {
 			r.Add(value)
 		}
 	}
@@ -130,7 +137,7 @@ func addURLSecrets(r *redact.Redactor, u *url.URL) {
 		r.Add(password)
 	}
 	for name, values := range u.Query() {
-		if soundsSecret(name) {
+		if SoundsSecret(name) {
 			r.Add(values...)
 		}
 	}
@@ -139,7 +146,7 @@ func addURLSecrets(r *redact.Redactor, u *url.URL) {
 // addHeaderSecret makes known the value of a header whose name sounds secret, and
 // what follows a scheme such as "Bearer" in it.
 func addHeaderSecret(r *redact.Redactor, name, value string) {
-	if !soundsSecret(name) {
+	if !SoundsSecret(name) {
 		return
 	}
 	if _, credentials, ok := strings.Cut(value, " "); ok {

@@ -41,14 +41,18 @@ type node struct {
 	place   place
 	items   []*node
 	entries []entry
-	size    int // nodes below and including this one, counted at every alias
+	size    int   // nodes below and including this one, counted at every alias
+	flow    bool  // of a mapping: it stands in { }
+	end     place // of a mapping in { }: its closing brace
+	alias   bool  // it stands elsewhere, and only its name here
 }
 
 // An entry is one line "key: value" of a mapping. Keys may repeat.
 type entry struct {
-	key   string
-	place place
-	value *node
+	key    string
+	place  place
+	value  *node
+	merged bool // it stands elsewhere, and came in by <<
 }
 
 // A place is a position in a file, counted from 1.
@@ -153,6 +157,9 @@ func (b *builder) build(from ast.Node, depth int) *node {
 		n = b.list(from, depth)
 	case *ast.MappingNode:
 		n = b.mapping(from.Values, depth)
+		if n.flow = from.IsFlowStyle; n.flow && from.End != nil && from.End.Position != nil {
+			n.end = place{from.End.Position.Line, from.End.Position.Column}
+		}
 	case *ast.MappingValueNode:
 		n = b.mapping([]*ast.MappingValueNode{from}, depth)
 	case *ast.AnchorNode:
@@ -213,6 +220,7 @@ func (b *builder) mapping(values []*ast.MappingValueNode, depth int) *node {
 	}
 	for _, e := range merged {
 		if !hasKey(n.entries, e.key) {
+			e.merged = true
 			n.entries = append(n.entries, e)
 		}
 	}
@@ -268,7 +276,7 @@ func (b *builder) alias(from *ast.AliasNode, at place) *node {
 		return invalid(at, "the file holds too many values", "aliases of aliases grow fast")
 	}
 	copied := *target
-	copied.place = at
+	copied.place, copied.alias = at, true
 	return &copied
 }
 
