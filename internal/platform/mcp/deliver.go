@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"errors"
+	"fmt"
 )
 
 // deliver takes one message from the reader. It does not block.
@@ -36,12 +37,42 @@ func (s *Session) answered(m *Message) {
 	switch {
 	case m.Error != nil:
 		p.finish("", parseRPCError(m.Error))
+	case m.Result != nil && m.Result[0] != '{' && wantsObject(p.method):
+		p.finish(BadAnswer, fmt.Errorf("the result is %s, not an object", typeOf(m.Result)))
 	case m.Result != nil:
 		p.result = Result{Raw: bytes.Clone(m.Result), IsError: m.IsError}
 		p.finish("", nil)
 	default:
 		p.finish(BadAnswer, errors.New("the answer has neither result nor error"))
 	}
+}
+
+// wantsObject reports whether whoever asked for this takes the result apart.
+// All results are objects (MCP 2025-11-25, schema, Result), but of those that
+// say nothing, such as that of ping, any will do; lists look for themselves.
+func wantsObject(method string) bool {
+	switch method {
+	case "tools/call", "resources/read", "prompts/get", "completion/complete":
+		return true
+	}
+	return false
+}
+
+// typeOf names the type of well-formed JSON.
+func typeOf(value []byte) string {
+	switch value[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return "a boolean"
+	}
+	return "a number"
 }
 
 // match finds the request that an id belongs to.

@@ -110,7 +110,7 @@ func TestS05LongAnswersArriveAndTooLongOnesFailAlone(t *testing.T) {
 			p.say(form, p.next("tools/call").ID, huge)
 			got := <-call
 			got.wantKind(t, TooLarge, true)
-			contains(t, got.err.Error(), fmt.Sprint(limit))
+			contains(t, got.err.Error(), "6 MiB")
 		}
 		p.answer(unhurt, `{"fine":true}`)
 		(<-other).want(t, `{"fine":true}`)

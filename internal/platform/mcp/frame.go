@@ -24,6 +24,7 @@ type Message struct {
 	Err error
 
 	versioned bool // it says "jsonrpc": "2.0"
+	foreign   bool // it says "jsonrpc" and something else
 	oddID     bool // its id is neither number, string nor null
 	answers   bool // it has a member result or error, perhaps a broken one
 }
@@ -33,9 +34,13 @@ type TooLargeError struct {
 	Size, Max int64 // bytes
 }
 
-// Error returns both sizes.
+// Error returns the size and the limit.
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("a message of %d bytes is longer than the limit of %d", e.Size, e.Max)
+	limit := fmt.Sprintf("%d bytes", e.Max)
+	if mib := e.Max >> 20; mib<<20 == e.Max {
+		limit = fmt.Sprintf("%d MiB", mib)
+	}
+	return fmt.Sprintf("a message of %d bytes is longer than the limit of %s", e.Size, limit)
 }
 
 type kind int
@@ -49,9 +54,11 @@ const (
 
 // kind sorts the message. Answers are told by their id, so that a missing
 // version is borne; whatever else has none is most likely a log line in JSON.
+// What names another version was not meant for us: a child of the server that
+// speaks JSON-RPC 1.0 with somebody else has ids too.
 func (m *Message) kind() kind {
 	switch {
-	case m.oddID:
+	case m.oddID, m.foreign:
 		return nothing
 	case m.Method != nil && !m.versioned:
 		return nothing
@@ -94,7 +101,7 @@ func (s *splitter) split(frame []byte, deliver func(*Message)) error {
 		}
 		if !ok {
 			err := s.err()
-			if s.m.ID != nil && s.m.answers && s.m.Method == nil {
+			if s.m.ID != nil && s.m.answers && s.m.Method == nil && !s.m.foreign {
 				s.m = Message{ID: s.m.ID, Err: err}
 				deliver(&s.m)
 			}
@@ -224,7 +231,8 @@ func (s *splitter) message() bool {
 		case "error":
 			m.Error = orNil(value, null)
 		case "jsonrpc":
-			m.versioned = string(value) == `"2.0"`
+			m.versioned = string(value) == `"2.0"` || s.escaped && value[0] == '"' && unquote(value) == "2.0"
+			m.foreign = !m.versioned && !null && string(value) != "2.0" // a number is sloppy, not another version
 		}
 	}
 }
@@ -263,7 +271,7 @@ func (s *splitter) result() bool {
 func idOf(head, tail []byte) json.RawMessage {
 	s := splitter{scanner: scanner{b: head[:len(head):len(head)]}}
 	s.message()
-	if s.m.Method != nil || !s.m.answers {
+	if s.m.Method != nil || !s.m.answers || s.m.foreign {
 		return nil
 	}
 	if id := s.m.ID; len(id) < cap(id) { // else the cut may have gone through it

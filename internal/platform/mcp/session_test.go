@@ -190,6 +190,33 @@ func TestABrokenAnswerEndsItsCallAtOnce(t *testing.T) {
 	})
 }
 
+// A result that is not an object cannot be shown, checked or handed on, so the
+// caller is told so, and whoever calls next notices nothing.
+func TestAResultThatIsNoObjectIsNoAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, s := connect(t, Options{})
+		for _, c := range [][2]string{
+			{`"done"`, "a string"}, {`[]`, "an array"}, {`7`, "a number"}, {`true`, "a boolean"}, {`null`, "null"},
+		} {
+			end := callTool(s, t.Context(), "f", nil)
+			p.answer(p.next("tools/call"), c[0])
+			got := <-end
+			got.wantKind(t, BadAnswer, true)
+			contains(t, got.err.Error(), "the result is "+c[1]+", not an object")
+		}
+		end := callTool(s, t.Context(), "f", nil)
+		p.answer(p.next("tools/call"), `{"content":[]}`)
+		(<-end).want(t, `{"content":[]}`)
+		// The answer to a ping says nothing, so any will do.
+		pinged := make(chan error, 1)
+		go func() { pinged <- s.Ping(t.Context(), nil) }()
+		p.answer(p.next("ping"), `null`)
+		if err := <-pinged; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // What is granted is declared and answered; a handler can be cancelled.
 func TestGrants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
