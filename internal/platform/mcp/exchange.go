@@ -98,7 +98,7 @@ func (x *exchange) run(ctx context.Context, g *generation) error {
 	var gone *goneError
 	if errors.As(err, &gone) {
 		if g, err = x.t.renew(own, g); err != nil {
-			err = &NotDeliveredError{err}
+			err = x.t.sorted(&NotDeliveredError{err})
 		} else {
 			x.again = true
 			err = x.post(own, g)
@@ -125,7 +125,7 @@ func (x *exchange) post(ctx context.Context, g *generation) error {
 	}
 	res, err := x.t.origin.do(ctx, http.MethodPost, h, x.msg)
 	if err != nil {
-		return sorted(err)
+		return x.t.sorted(err)
 	}
 	x.session = sessionID(res)
 	switch {
@@ -240,9 +240,9 @@ func (x *exchange) body(ctx context.Context, res *http.Response) error {
 		x.settle()
 		return nil
 	case ctx.Err() != nil:
-		return sorted(context.Cause(ctx))
+		return x.t.sorted(context.Cause(ctx))
 	case err != nil:
-		return sorted(fmt.Errorf("the answer broke off: %w", err))
+		return x.t.sorted(fmt.Errorf("the answer broke off: %w", err))
 	}
 	defer t.pool.put(box)
 	if !t.split(*box, x.message) {
@@ -309,11 +309,11 @@ func (x *exchange) stream(ctx context.Context, res *http.Response, g *generation
 		_ = res.Body.Close() // it has ended
 		switch {
 		case ctx.Err() != nil:
-			return sorted(context.Cause(ctx))
+			return x.t.sorted(context.Cause(ctx))
 		case x.settle():
 			return nil
 		case events.lastID == "":
-			return sorted(fmt.Errorf("the stream of the answer ended without it: %w", err))
+			return x.t.sorted(fmt.Errorf("the stream of the answer ended without it: %w", err))
 		}
 		if any || events.lastID != last {
 			wait = resumeWait
@@ -322,7 +322,7 @@ func (x *exchange) stream(ctx context.Context, res *http.Response, g *generation
 		}
 		last = events.lastID
 		if res, err = t.resume(ctx, g, last, wait, events.retry); err != nil {
-			return sorted(err)
+			return x.t.sorted(err)
 		}
 	}
 }

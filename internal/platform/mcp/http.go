@@ -101,7 +101,6 @@ func (w *web) finish() {
 	w.over = true
 	w.mu.Unlock()
 	w.work.Wait()
-	w.hush()
 	w.origin.http.CloseIdleConnections()
 }
 
@@ -170,7 +169,7 @@ func (w *web) events(res *http.Response) *eventReader {
 func (w *web) tell(ctx context.Context, to *url.URL, h http.Header, msg []byte) error {
 	res, err := w.origin.to(ctx, to, http.MethodPost, h, msg)
 	if err != nil {
-		return sorted(err)
+		return w.sorted(err)
 	}
 	if res.StatusCode/100 != 2 {
 		e, _ := newStatusError(res)
@@ -233,6 +232,7 @@ func (w *web) close(cause error, bye func(context.Context)) {
 func (w *web) farewell(bye func(context.Context)) {
 	timer := time.AfterFunc(farewellTime, w.hush)
 	defer timer.Stop()
+	defer w.hush()
 	for range maxTelling { // the POSTs that have begun come first
 		select {
 		case w.telling <- struct{}{}:
@@ -245,14 +245,19 @@ func (w *web) farewell(bye func(context.Context)) {
 	}
 }
 
-// sorted makes the error of a request one that says how it ends.
-func sorted(err error) error {
+// sorted makes the error of a request one that says how it ends. When the
+// transport has ended that is the reason.
+func (w *web) sorted(err error) error {
+	var not *NotDeliveredError
+	undelivered := errors.As(err, &not)
+	if w.life.Err() != nil {
+		return &exchangeError{Closed, !undelivered, context.Cause(w.life)}
+	}
 	var redirect *RedirectError
 	if errors.As(err, &redirect) {
 		return &exchangeError{Refused, false, err}
 	}
-	var not *NotDeliveredError
-	if errors.As(err, &not) {
+	if undelivered {
 		return err
 	}
 	return &exchangeError{Lost, true, err}

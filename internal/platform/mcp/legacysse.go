@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -47,7 +48,7 @@ func (t *legacySSE) Run(deliver func(*Message)) error {
 	if t.life.Err() != nil {
 		err = nil // we ended it
 	}
-	t.close(cmp.Or(err, os.ErrClosed), nil)
+	t.close(cmp.Or(err, io.EOF), nil)
 	t.finish()
 	return err
 }
@@ -73,8 +74,11 @@ func (t *legacySSE) read() error {
 	defer events.release()
 	for {
 		ev, err := events.next()
-		if err != nil {
-			return fmt.Errorf("the stream of the server ended: %w", err)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("the stream of the server broke off: %w", err)
 		}
 		if ev.name != "endpoint" {
 			t.event(ev, t.hand)
@@ -138,7 +142,7 @@ func (t *legacySSE) post(ctx context.Context, msg []byte) error {
 	select {
 	case <-t.named:
 	case <-ctx.Done():
-		return &NotDeliveredError{context.Cause(ctx)}
+		return t.sorted(&NotDeliveredError{context.Cause(ctx)})
 	}
 	version := ""
 	if v := t.version.Load(); v != nil {

@@ -39,6 +39,9 @@ type message struct {
 // newPeer returns a peer with its pipes; they close with the test.
 func newPeer(t testing.TB) (*peer, Transport) {
 	p, r, w := newPipes(t)
+	if over := wireOf(t); over != wireStdio {
+		return p, overHTTP(t, over, r, w)
+	}
 	return p, NewStdio(r, w, p.opts)
 }
 
