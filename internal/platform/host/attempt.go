@@ -78,10 +78,7 @@ func (at *attempt) try(ctx context.Context) attemptResult {
 		return attemptResult{failure: &failure{reason: "The start was cancelled."}}
 	}
 	var r attemptResult
-	limit := at.conf.MCP.HealthTimeout
-	if limit <= 0 {
-		limit = defaultHealthTimeout
-	}
+	limit := startLimit(at.conf)
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	at.at("start")
@@ -118,6 +115,14 @@ func (at *attempt) try(ctx context.Context) attemptResult {
 	}
 	a.subs.renew(ctx, session, a.log)
 	return r
+}
+
+// startLimit is how long a start of the app may take, lists and all.
+func startLimit(c *config.App) time.Duration {
+	if c.MCP.HealthTimeout > 0 {
+		return c.MCP.HealthTimeout
+	}
+	return defaultHealthTimeout
 }
 
 // at notes how far the attempt has come, for the reason of its failure.
@@ -175,6 +180,7 @@ func (a *app) sessionOptions(c *config.App, epoch uint64) mcp.Options {
 		Logger:      a.host.logger,
 		SoftTimeout: c.MCP.CallTimeout,
 		HardTimeout: c.MCP.CallMax,
+		ListTimeout: startLimit(c) + listTimeout, // never the first to end: starts and refreshes have their own
 	}
 }
 

@@ -90,6 +90,26 @@ func TestP06AnEarlyExitIsReportedAtOnce(t *testing.T) {
 	})
 }
 
+// A slow list has all the time that a start has, and whoever waits for it in
+// vain is told that time.
+func TestAStartIsLimitedByItsOwnTimeAlone(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		slow := h.app("slow", "tool echo\non tools/list\n  sleep 90s\n  reply default\n")
+		slow.MCP.HealthTimeout = 100 * time.Second
+		hung := h.app("hung", "tool echo\non tools/list\n  ignore\n")
+		hung.MCP.HealthTimeout = 100 * time.Second
+		hung.MCP.Restart.Enabled = false
+		h.open()
+
+		h.pass(91 * time.Second)
+		h.wantState("slow", Ready)
+		h.wantState("hung", Starting)
+		h.pass(10 * time.Second)
+		h.wantState("hung", Unavailable)
+		h.wantReason("hung", "tools/list timed out after 1m40s")
+	})
+}
+
 func TestAnUnknownVersionIsNotTriedAgain(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
 		h.app("old", `
