@@ -38,6 +38,9 @@ type Spec struct {
 	at     place
 }
 
+// Settings returns the settings of the node, as its type has them.
+func (s *Spec) Settings() any { return s.config.Settings }
+
 //go:embed default.yaml
 var defaultTopology []byte
 

@@ -40,7 +40,9 @@ type DeadLetters struct {
 	zh   bool
 	deadLetterSettings
 
-	untold int // set aside, and no event says so yet
+	untold int           // set aside, and in no report yet
+	report *amp.Envelope // made, and not known to be durable
+	number int           // of reports made
 }
 
 var _ circuit.Runner = (*DeadLetters)(nil)
@@ -171,23 +173,35 @@ func isReport(e *amp.Envelope) bool {
 	return isOwn(e) && e.Payload.Type == amp.TypeError && json.Unmarshal(e.Payload.Data, &f) == nil && f.Code == codeOverdue
 }
 
-// tell makes the event that says how many files were set aside.
+// tell makes the event that says how many files were set aside. One that the disk
+// refuses is tried again as it is, for it may be there all the same.
 func (d *DeadLetters) tell(now time.Time) error {
-	if d.untold == 0 || len(d.out) == 0 {
+	if len(d.out) == 0 {
 		return nil
 	}
+	for d.report != nil || d.untold > 0 {
+		if d.report == nil {
+			var err error
+			if d.report, err = d.newReport(now); err != nil {
+				return err
+			}
+			d.untold = 0
+		}
+		if err := emitEvent(d.out, d.report); err != nil {
+			return err
+		}
+		d.report = nil
+	}
+	return nil
+}
+
+func (d *DeadLetters) newReport(now time.Time) (*amp.Envelope, error) {
 	message := fmt.Sprintf("%d files waited too long and were set aside.", d.untold)
 	if d.zh {
 		message = fmt.Sprintf("有 %d 个文件等得太久，已被搁置。", d.untold)
 	}
-	e, err := ownEvent("overdue\x00"+now.UTC().Format(time.RFC3339Nano), amp.MethodError, amp.TypeError, message,
+	d.number++
+	key := fmt.Sprintf("overdue\x00%s\x00%d", now.UTC().Format(time.RFC3339Nano), d.number)
+	return ownEvent(key, amp.MethodError, amp.TypeError, message,
 		amp.Fault{Code: codeOverdue, Message: message, Count: int64(d.untold)}, now)
-	if err != nil {
-		return err
-	}
-	if err := emitEvent(d.out, e); err != nil {
-		return err
-	}
-	d.untold = 0
-	return nil
 }
