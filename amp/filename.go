@@ -29,6 +29,10 @@ func (e *Envelope) FileName(own bool) string {
 	return name + plain(e.Header.MessageID, maxFileName-len(name)-len(suffix)) + suffix
 }
 
+// IDInName returns a part that the name of every file of an event with this id
+// has in it; it may be empty.
+func IDInName(id string) string { return plain(id, maxFileName/4) }
+
 // plain maps s to the file name alphabet and cuts it to at most n bytes.
 func plain(s string, n int) string {
 	var b strings.Builder

@@ -44,19 +44,23 @@ func (p *program) doctor(ctx context.Context) error {
 			return err
 		}
 		var running *control.Version
+		var flow *control.Flow
 		if _, far := h.(*control.Client); far {
 			v, err := h.Version(ctx)
 			if err != nil {
 				return err
 			}
 			running = &v
+			if f, err := h.Flow(ctx); err == nil { // an older daemon knows of none
+				flow = &f
+			}
 		}
-		return p.report(c, daemon.Diagnose(ctx, c, apps, running))
+		return p.report(c, daemon.Diagnose(ctx, c, apps, running, flow))
 	}
 	err = p.withHouse(ctx, nil, report)
 	var preflight *daemon.PreflightError
 	if errors.As(err, &preflight) {
-		return p.report(c, daemon.Diagnose(ctx, c, nil, nil))
+		return p.report(c, daemon.Diagnose(ctx, c, nil, nil, nil))
 	}
 	return err
 }

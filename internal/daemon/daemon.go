@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -34,8 +35,8 @@ type Options struct {
 	// KeepGoing starts the other apps although some are configured wrongly;
 	// the setting startup.keep_going does the same.
 	KeepGoing bool
-	// OneShot opens the house for one command: no health file is kept and the
-	// last run is not looked at.
+	// OneShot opens the house for one command: no events are made, no health
+	// file is kept, and the last run is not looked at.
 	OneShot bool
 	// Names are what a one-shot command is about: keys, packages, names of
 	// tools or prompts. Only the apps that they can belong to are checked and
@@ -61,6 +62,7 @@ type Daemon struct {
 	logs     *logbook
 	launcher *proc.Launcher
 	audit    *audit.Log
+	flow     *flow // nil: no events are made
 	host     *host.Host
 
 	mu     sync.Mutex // guards server
@@ -133,6 +135,7 @@ func Load(o Options) (*config.Config, error) {
 	if err != nil {
 		return nil, control.Errorf(call.ConfigInvalid, "%v", err)
 	}
+	checkSpools(c)
 	return c, nil
 }
 
@@ -185,17 +188,31 @@ func (d *Daemon) openPlatform(ctx context.Context, o Options, apps []*config.App
 	if dialer == nil {
 		dialer = &host.StdioDialer{Launcher: d.launcher, Logger: d.logs.appLogger(), Redact: d.conf.Redact}
 	}
+	var observe func(host.Signal)
+	var house func() json.RawMessage
+	if !o.OneShot {
+		// No app runs yet, so nothing of it is missed.
+		if d.flow, err = openFlow(d.conf, d.logs.Logger); err != nil {
+			return err
+		}
+		observe, house = d.flow.bridge.Observe, d.flow.health
+	}
 	d.host = host.New(host.Options{
 		Apps:        apps,
 		Faults:      faults,
-		Dialer:      dialer,
+		Dialer:      dataDialer{dialer, home},
 		Audit:       d.audit,
+		Observe:     observe,
+		House:       house,
 		Client:      mcp.Implementation{Name: "aurora", Version: o.Version},
 		Logger:      d.logs.Logger,
 		Redact:      d.conf.Redact,
 		Concurrency: d.conf.Settings.Startup.Concurrency,
 		HealthFile:  health,
 	})
+	if d.flow != nil {
+		d.flow.start(d.host)
+	}
 	return nil
 }
 
@@ -243,6 +260,9 @@ func (d *Daemon) close(ctx context.Context) error {
 	if d.host != nil {
 		// Its error is only that it was hurried.
 		_ = d.host.Close(ctx)
+	}
+	if d.flow != nil {
+		errs = append(errs, d.flow.close(ctx))
 	}
 	if d.launcher != nil {
 		errs = append(errs, d.launcher.Close())

@@ -2,8 +2,10 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -47,15 +49,16 @@ type Finding struct {
 	Note bool   `json:"note"` // the app works all the same
 }
 
-// Diagnose joins what the configuration says with how the apps are. States is
-// nil if no app could be started. Running is the daemon they were asked of, nil
-// for a house of our own.
-func Diagnose(ctx context.Context, c *config.Config, states []control.App, running *control.Version) Diagnosis {
+// Diagnose joins what the configuration says with how the apps and the flow of
+// events are. States is nil if no app could be started. Running is the daemon
+// they were asked of, nil for a house of our own; flow is nil if it said nothing
+// of events.
+func Diagnose(ctx context.Context, c *config.Config, states []control.App, running *control.Version, flow *control.Flow) Diagnosis {
 	d := Diagnosis{
 		OK:          true,
 		Home:        c.Home.Dir,
 		Daemon:      running,
-		Environment: environment(ctx, c, running),
+		Environment: environment(ctx, c, running, flow),
 		Apps:        []AppDiagnosis{},
 		Problems:    append([]config.Problem{}, c.Problems...),
 	}
@@ -136,26 +139,75 @@ func reason(s control.App) string {
 }
 
 // environment checks the machine as far as this home depends on it.
-func environment(ctx context.Context, c *config.Config, running *control.Version) []Check {
+func environment(ctx context.Context, c *config.Config, running *control.Version, flow *control.Flow) []Check {
 	checks := []Check{writable(c.Home), daemonCheck(c.Home, running)}
 	if said := lastRun(c.Home.Data("platform", "health.json")); said != "" && running == nil {
 		checks = append(checks, Check{Name: "last run", OK: true, Said: said})
 	}
+	checks = append(checks, spoolChecks(c, flow)...)
 	return append(checks, programs(ctx, c.Apps)...)
 }
 
 func writable(home config.Home) Check {
 	c := Check{Name: "home", OK: true, Said: home.Dir + " can be written to"}
-	f, err := os.CreateTemp(home.RunDir(), ".doctor-*")
-	if err == nil {
-		f.Close()
-		err = os.Remove(f.Name())
-	}
-	if err != nil {
+	if err := probe(home.RunDir()); err != nil {
 		c.OK, c.Said = false, err.Error()
 		c.Hint = "Give the user who runs Aurora the right to write in " + home.Data() + ", or free space on the disk."
 	}
 	return c
+}
+
+// probe writes a small file into a folder, makes it durable, and removes it. An
+// empty file would fit on a disk that is full.
+func probe(dir string) error {
+	f, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, 4<<10))
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
+}
+
+// spoolChecks looks at the spools, and at what the daemon says of them.
+func spoolChecks(c *config.Config, flow *control.Flow) []Check {
+	now, err := Events(c).Flow()
+	if err != nil {
+		return []Check{{Name: "events", Said: err.Error(), Hint: "Give the user who runs Aurora the right to read " + c.Home.Data("kernel") + "."}}
+	}
+	if flow != nil {
+		now = *flow
+	}
+	var checks []Check
+	for _, s := range now.Spools {
+		check := Check{Name: "spool " + s.Name, OK: true, Said: fmt.Sprintf("%d waiting, %d in work, %d done, %d dead", s.Pending, s.Processing, s.Done, s.Dead)}
+		if s.Dropped > 0 {
+			check.Said += fmt.Sprintf("; %s since Aurora started", dropped(s.Dropped, "event"))
+		}
+		pending := filepath.Join(s.Dir, "pending")
+		_, missing := os.Stat(pending)
+		if said := spoolProblem(s); said != "" {
+			check.OK, check.Said = false, said
+			check.Hint = "Start its consumer, or raise amp.spools." + s.Name + ".max_files. aurora events --spool " + s.Name + " shows what waits."
+			if !s.Full {
+				check.Hint = "Free space on the disk, or give the user who runs Aurora the right to write in " + s.Dir + "."
+			}
+		} else if missing == nil {
+			if err := probe(pending); err != nil {
+				check.OK, check.Said = false, err.Error()
+				check.Hint = "Free space on the disk, or give the user who runs Aurora the right to write in " + s.Dir + "."
+			}
+		}
+		checks = append(checks, check)
+	}
+	for _, said := range now.Problems {
+		if !slices.ContainsFunc(checks, func(c Check) bool { return c.Said == said }) {
+			checks = append(checks, Check{Name: "events", Said: said, Hint: "Free space on the disk, or give the user who runs Aurora the right to write in " + c.Home.Data("platform") + "."})
+		}
+	}
+	return checks
 }
 
 func daemonCheck(home config.Home, running *control.Version) Check {

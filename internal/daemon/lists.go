@@ -37,6 +37,15 @@ func (d *Daemon) apps() []control.App {
 	for i, s := range all {
 		apps[i] = appOf(s)
 	}
+	if d.flow == nil {
+		return apps
+	}
+	st := d.flow.bridge.Glance()
+	for i := range apps {
+		counts := control.EventCounts(st.Apps[apps[i].Package])
+		apps[i].Events = &counts
+		apps[i].Warnings = slices.Concat(apps[i].Warnings, countWarnings(counts))
+	}
 	return apps
 }
 

@@ -32,9 +32,12 @@ var (
 	ErrGone = errors.New("file is no longer there")
 )
 
+// DefaultMaxFiles is how many files a spool holds that is not told.
+const DefaultMaxFiles = 100_000
+
 // Options configure a [Spool]. The zero value is right for most.
 type Options struct {
-	// MaxFiles is how many files may wait or be worked on; 0: 100 000.
+	// MaxFiles is how many files may wait or be worked on; 0: [DefaultMaxFiles].
 	MaxFiles int
 	// Inspect looks into a file that this process did not write: it returns the
 	// place of the file, or an error if the file is not one a consumer can read.
@@ -105,7 +108,7 @@ type suspect struct {
 // lies in the spool is durable then.
 func Open(dir string, o Options) (*Spool, error) {
 	if o.MaxFiles == 0 {
-		o.MaxFiles = 100_000
+		o.MaxFiles = DefaultMaxFiles
 	}
 	if o.Rescan == 0 {
 		o.Rescan = time.Second

@@ -213,11 +213,11 @@ func Run(t *testing.T, house control.House, cancelled func() int) {
 		}
 		house.Call(ctx, control.CallRequest{Name: "demo.exact"}, nil)
 		n := <-news
+		for n.Event != nil && !strings.Contains(string(n.Event.Envelope), "1e400") {
+			n = <-news // of an earlier call
+		}
 		if n.Event == nil || n.Event.Spool != "inbox" || n.Event.State != "pending" || n.Event.File == "" || !strings.Contains(string(n.Event.Envelope), `"tool.completed"`) {
 			t.Fatalf("news %+v", n)
-		}
-		if !strings.Contains(string(n.Event.Envelope), `1e400`) {
-			t.Errorf("the result lost its tokens: %s", n.Event.Envelope)
 		}
 		cancel()
 		wantCode(t, <-ended, call.CallCancelled)
