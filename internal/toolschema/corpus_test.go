@@ -160,15 +160,31 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
+// BenchmarkCheck checks arguments that are seen at one look, and others for
+// which the validator is needed.
 func BenchmarkCheck(b *testing.B) {
-	checker, err := Compile(json.RawMessage(forecast))
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := checker.Check([]byte(`{"city":"上海","days":3}`)); err != nil {
-			b.Fatal(err)
-		}
+	large := `{"path":"x","who":"` + strings.Repeat("a 上海 line\\n", 1<<16) + `"}`
+	for _, c := range []struct{ name, schema, args string }{
+		{"any object", `{"type":"object"}`, `{"city":"上海","days":3}`},
+		{"types and names", page, `{"path":"x","lines":[1,2],"mode":"read"}`},
+		{"bounds", forecast, `{"city":"上海","days":3}`},
+		{"1 MiB any object", `{"type":"object"}`, large},
+		{"1 MiB types and names", page, large},
+		{"1 MiB bounds", `{"properties":{"who":{"minLength":1}}}`, large},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			checker, err := Compile(json.RawMessage(c.schema))
+			if err != nil {
+				b.Fatal(err)
+			}
+			args := []byte(c.args)
+			b.ReportAllocs()
+			b.SetBytes(int64(len(args)))
+			for b.Loop() {
+				if err := checker.Check(args); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
