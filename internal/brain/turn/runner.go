@@ -168,7 +168,7 @@ func (r *Runner) Run(ctx context.Context, u *unit.Unit) error {
 		return err
 	}
 	t.journal, t.state = j, load(records)
-	err = t.run(stoppable, ctx, whole)
+	err = t.run(stoppable, ctx, whole && t.state.sound(u.ID))
 	return errors.Join(err, j.close())
 }
 

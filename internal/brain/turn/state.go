@@ -137,3 +137,37 @@ func (s *state) tokens() int {
 func (c *called) given() bool {
 	return c.result != nil && !c.result.Ours && c.result.Outcome != string(call.Waiting)
 }
+
+// sound reports whether the records tell a turn as it is written: it begins as
+// the turn of this id, steps follow each other, and none begins before the one
+// before it has all its results. Nothing can go on from any other.
+func (s *state) sound(turn string) bool {
+	if s.begun == nil {
+		return len(s.steps) == 0 && len(s.replies) == 0 && len(s.commands) == 0
+	}
+	if s.begun.Turn != turn {
+		return false
+	}
+	for i, st := range s.steps {
+		if st.number != i+1 {
+			return false
+		}
+		if i == len(s.steps)-1 {
+			break
+		}
+		if st.answer == nil || len(st.prompts) < len(st.answer.Prompts) {
+			return false
+		}
+		for _, c := range st.calls {
+			if c.result == nil {
+				return false
+			}
+		}
+	}
+	for i, a := range s.replies {
+		if i < len(s.replies)-1 && (a.result == nil || !a.result.Again) {
+			return false
+		}
+	}
+	return true
+}

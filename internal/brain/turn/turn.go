@@ -67,6 +67,7 @@ func (t *turn) commit(r Record) error {
 // person stops the turn, base only with that of Run.
 func (t *turn) take(ctx, base context.Context, whole bool) error {
 	if !whole {
+		t.log.Error("the journal of a turn is damaged; nothing more is done in it", "file", t.journal.path)
 		return t.end(Damaged, "the journal is damaged, so that what was done cannot be known")
 	}
 	if t.state.begun == nil {
