@@ -51,6 +51,10 @@ func (p *program) listApps(ctx context.Context, h control.House, keys []string) 
 	}
 	p.out.print(p.appTable(some))
 	p.out.print(p.appTroubles(some))
+	// A house of our own and an older daemon know nothing of events.
+	if flow, err := h.Flow(ctx); err == nil {
+		p.out.print(p.flowTroubles(control.Flow{Problems: flow.Problems}))
+	}
 	if err := p.out.document(some); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ const (
 	exitInternal    = 1   // a fault of ours, or the home is in use
 	exitUsage       = 2   // wrong flags or arguments
 	exitToolError   = 3   // the tool itself reported an error
-	exitNotFound    = 4   // no such tool, resource or prompt
+	exitNotFound    = 4   // no such tool, resource, prompt or event
 	exitTimeout     = 5   // no answer in time
 	exitDenied      = 6   // denied, or waiting for approval
 	exitUnavailable = 7   // an app that was needed is not available
@@ -30,13 +30,13 @@ func exitOf(c call.Code) int {
 		return exitUsage
 	case call.ToolFailed:
 		return exitToolError
-	case call.ToolUnknown, call.ResourceUnknown, call.PromptUnknown:
+	case call.ToolUnknown, call.ResourceUnknown, call.PromptUnknown, call.EventUnknown:
 		return exitNotFound
 	case call.CallTimeout:
 		return exitTimeout
 	case call.PolicyDenied:
 		return exitDenied
-	case call.AppUnavailable, call.AppBusy, call.ShuttingDown:
+	case call.AppUnavailable, call.AppBusy, call.EventBusy, call.ShuttingDown:
 		return exitUnavailable
 	case call.ProtocolFault, call.MessageTooLarge, call.TaskRequired, call.CapabilityMissing:
 		return exitProtocol

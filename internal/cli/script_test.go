@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -56,6 +57,12 @@ func (l leakChecked) Run() int {
 //	down                   signal INT, and it has ended with 0
 //	gone RECORD            no process of this record of a peer is alive
 //	await FILE PATTERN     wait until a file has a line like this
+//	await-events N TEXT    wait until N files in the inbox hold a text
+//	work STATE ID          be the consumer of the inbox: bring an event to a state
+//	follow [FLAG…]         run `aurora events --follow`; follow.stdout and
+//	                       follow.stderr hold what it prints
+//	unfollow               Ctrl-C, and it has ended with 0
+//	once FILE PATTERN      exactly one line of a file is like this
 //
 // and $PEERS, a folder with the scripted servers of testdata/peers.
 func TestScripts(t *testing.T) {
@@ -82,8 +89,13 @@ func TestScripts(t *testing.T) {
 				sendSignal(ts, neg, []string{"INT"})
 				ended(ts, neg, []string{"0"})
 			},
-			"gone":  gone,
-			"await": await,
+			"gone":         gone,
+			"await":        await,
+			"await-events": awaitEvents,
+			"work":         work,
+			"follow":       follow,
+			"unfollow":     unfollow,
+			"once":         once,
 		},
 	})
 }
@@ -93,6 +105,7 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("PEERS", peers)
 	env.Setenv("LANG", "C.UTF-8")
 	env.Values[upKey{}] = new(upProcess)
+	env.Values[followKey{}] = new(exec.Cmd)
 	if err := os.CopyFS(peers, os.DirFS("testdata/peers")); err != nil {
 		return err
 	}
@@ -132,9 +145,6 @@ func compileSchemas(t *testing.T) map[string]*jsonschema.Schema {
 	c.AssertFormat()
 	all := make(map[string]*jsonschema.Schema)
 	for _, file := range files {
-		if strings.HasPrefix(filepath.Base(file), "amp-") {
-			continue // of event files; package amp tests it
-		}
 		s, err := c.Compile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -267,5 +277,94 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		case <-limit:
 			ts.Fatalf("%s never had a line like %s:\n%s", args[0], args[1], b)
 		}
+	}
+}
+
+// awaitEvents looks again and again, as await does.
+func awaitEvents(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: await-events N TEXT")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	limit := time.After(time.Minute)
+	for {
+		n := 0
+		for _, file := range inboxFiles(ts) {
+			if b, err := os.ReadFile(file); err == nil && strings.Contains(string(b), args[1]) {
+				n++
+			}
+		}
+		if n >= want {
+			return
+		}
+		select {
+		case <-time.After(2 * time.Millisecond):
+		case <-limit:
+			ts.Fatalf("only %d events hold %s", n, args[1])
+		}
+	}
+}
+
+func inboxFiles(ts *testscript.TestScript) []string {
+	files, err := filepath.Glob(ts.MkAbs("data/kernel/inbox/*/event_*.json"))
+	ts.Check(err)
+	return slices.DeleteFunc(files, func(f string) bool { return filepath.Base(filepath.Dir(f)) == "notes" })
+}
+
+// work does with an event what a consumer does.
+func work(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: work STATE ID")
+	}
+	for _, file := range inboxFiles(ts) {
+		if strings.Contains(filepath.Base(file), "_"+args[1]+"-") {
+			to := filepath.Join(ts.MkAbs("data/kernel/inbox"), args[0], filepath.Base(file))
+			ts.Check(os.Rename(file, to))
+			return
+		}
+	}
+	ts.Fatalf("there is no event %s", args[1])
+}
+
+type followKey struct{}
+
+func follow(ts *testscript.TestScript, neg bool, args []string) {
+	bin, err := exec.LookPath("aurora")
+	ts.Check(err)
+	cmd := ts.Value(followKey{}).(*exec.Cmd)
+	*cmd = *exec.Command(bin, append([]string{"events", "--follow"}, args...)...)
+	cmd.Dir = ts.MkAbs(".")
+	for _, key := range []string{"PATH", "HOME", "TMPDIR", "LANG", "PEERS"} {
+		cmd.Env = append(cmd.Env, key+"="+ts.Getenv(key))
+	}
+	stdout, err := os.Create(ts.MkAbs("follow.stdout"))
+	ts.Check(err)
+	defer stdout.Close()
+	stderr, err := os.Create(ts.MkAbs("follow.stderr"))
+	ts.Check(err)
+	defer stderr.Close()
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	ts.Check(cmd.Start())
+	ts.Defer(func() {
+		cmd.Process.Kill() // in vain when it has ended
+		cmd.Wait()
+	})
+}
+
+func unfollow(ts *testscript.TestScript, neg bool, args []string) {
+	cmd := ts.Value(followKey{}).(*exec.Cmd)
+	ts.Check(cmd.Process.Signal(os.Interrupt))
+	ts.Check(cmd.Wait())
+}
+
+func once(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: once FILE PATTERN")
+	}
+	re, err := regexp.Compile(`(?m)^.*` + args[1])
+	ts.Check(err)
+	if n := len(re.FindAllString(ts.ReadFile(args[0]), -1)); n != 1 {
+		ts.Fatalf("%d lines of %s are like %s, want 1", n, args[0], args[1])
 	}
 }

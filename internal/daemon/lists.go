@@ -44,7 +44,7 @@ func (d *Daemon) apps() []control.App {
 	for i := range apps {
 		counts := control.EventCounts(st.Apps[apps[i].Package])
 		apps[i].Events = &counts
-		apps[i].Warnings = slices.Concat(apps[i].Warnings, countWarnings(counts))
+		apps[i].Warnings = append(slices.Clip(apps[i].Warnings), countWarnings(counts)...)
 	}
 	return apps
 }

@@ -283,7 +283,7 @@ func (s *seen) rewrite() error {
 // all yields the lines of everything that is remembered.
 func (s *seen) all() iter.Seq[line] {
 	return func(yield func(line) bool) {
-		if !yield(line{Seq: s.seq}) {
+		if s.seq > 0 && !yield(line{Seq: s.seq}) {
 			return
 		}
 		for app, m := range s.apps {
