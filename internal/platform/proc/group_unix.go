@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"cmp"
 	"os"
 	"syscall"
 
@@ -34,12 +35,13 @@ func platformCommand(path string, argv []string) (string, []string, *syscall.Sys
 func exitOf(state *os.ProcessState) Exit {
 	e := Exit{Code: state.ExitCode()}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		e.Signal = unix.SignalName(status.Signal())
-		if e.Signal == "" {
-			e.Signal = status.Signal().String()
-		}
+		e.Signal = signalName(status.Signal())
 	}
 	return e
+}
+
+func signalName(s syscall.Signal) string {
+	return cmp.Or(unix.SignalName(s), s.String())
 }
 
 // candidates lists the files a path may mean: here, the path.

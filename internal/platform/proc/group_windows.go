@@ -116,11 +116,13 @@ func executable(string) error { return nil }
 
 func sameKey(a, b string) bool { return strings.EqualFold(a, b) }
 
-// awaitExit waits until the child has ended.
-func awaitExit(handle *os.Process) {
+// awaitExit waits until the child has ended. Done follows at once, so how it
+// ended is left to that.
+func awaitExit(handle *os.Process) *Exit {
 	handle.WithHandle(func(h uintptr) {
 		windows.WaitForSingleObject(windows.Handle(h), windows.INFINITE)
 	})
+	return nil
 }
 
 // A parent is this process in its part as the parent of others. Job objects do

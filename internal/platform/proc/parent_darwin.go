@@ -27,11 +27,12 @@ func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid
 
 // awaitExit waits until the child has ended and leaves it a zombie: as long as
 // it is one, its pid and its group cannot belong to anybody else. The waitid
-// of macOS also reports stopped children, so a kqueue waits.
-func awaitExit(handle *os.Process) {
+// of macOS also reports stopped children, so a kqueue waits. How the child ended
+// is not known before it is reaped.
+func awaitExit(handle *os.Process) *Exit {
 	queue, err := unix.Kqueue()
 	if err != nil {
-		return
+		return nil
 	}
 	defer unix.Close(queue)
 	unix.CloseOnExec(queue)
@@ -44,7 +45,7 @@ func awaitExit(handle *os.Process) {
 	for {
 		_, err := unix.Kevent(queue, watch, make([]unix.Kevent_t, 1), nil)
 		if err != unix.EINTR {
-			return // ESRCH: it has ended already
+			return nil // ESRCH: it has ended already
 		}
 	}
 }

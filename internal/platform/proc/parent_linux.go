@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -145,12 +146,45 @@ func childAttributes() *syscall.SysProcAttr {
 }
 
 // awaitExit waits until the child has ended and leaves it a zombie: as long as
-// it is one, its pid and its group cannot belong to anybody else.
-func awaitExit(handle *os.Process) {
+// it is one, its pid and its group cannot belong to anybody else. It returns how
+// the child ended, nil if the kernel does not say it in the form that is known.
+func awaitExit(handle *os.Process) *Exit {
+	var info childInfo
 	for {
-		err := unix.Waitid(unix.P_PID, handle.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		err := unix.Waitid(unix.P_PID, handle.Pid, (*unix.Siginfo)(unsafe.Pointer(&info)), unix.WEXITED|unix.WNOWAIT, nil)
+		if err == nil {
+			return info.exit(handle.Pid)
+		}
 		if err != unix.EINTR {
-			return
+			return nil
 		}
 	}
+}
+
+// A childInfo is a siginfo_t (sigaction(2)) as waitid fills it in.
+type childInfo struct {
+	signo, errno, code int32
+	_                  [unsafe.Sizeof(uintptr(0))/4 - 1]int32 // what follows is aligned to a pointer
+	pid                int32
+	uid                uint32
+	status             int32
+	_                  [128]byte // at least the rest
+}
+
+// What code may be: CLD_EXITED and so on.
+const (
+	childExited = 1
+	childKilled = 2
+	childDumped = 3
+)
+
+func (i *childInfo) exit(pid int) *Exit {
+	switch {
+	case int(i.pid) != pid: // another layout; only MIPS has one
+	case i.code == childExited:
+		return &Exit{Code: int(i.status)}
+	case i.code == childKilled, i.code == childDumped:
+		return &Exit{Code: -1, Signal: signalName(syscall.Signal(i.status))}
+	}
+	return nil
 }

@@ -332,6 +332,29 @@ func TestChildThatExitsAtOnceIsExplained(t *testing.T) {
 	}
 }
 
+// Who waits for an answer wants to know how the child ended, and not to wait for
+// the end of what it has left behind.
+func TestTheEndIsKnownBeforeTheFamilyIsGone(t *testing.T) {
+	l := launcher(t, Options{})
+	for _, c := range []struct {
+		script string
+		want   Exit
+	}{{"exit 7", Exit{Code: 7}}, {"kill -SEGV $$", Exit{Code: -1, Signal: "SIGSEGV"}}} {
+		p := start(t, l, Spec{Argv: []string{"/bin/sh", "-c", c.script}})
+		<-p.exited
+		if p.early == nil || *p.early != c.want {
+			t.Errorf("%s: early %+v, want %+v", c.script, p.early, c.want)
+		}
+		if exit, ended := p.Exit(); !ended || exit != c.want {
+			t.Errorf("%s: Exit = %+v, %v", c.script, exit, ended)
+		}
+		<-p.Done()
+		if exit, ended := p.Exit(); !ended || exit != c.want {
+			t.Errorf("%s: in the end Exit = %+v, %v", c.script, exit, ended)
+		}
+	}
+}
+
 // Field fault S09.
 func TestStderrFloodDoesNotHoldTheChild(t *testing.T) {
 	l := launcher(t, Options{})

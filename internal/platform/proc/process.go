@@ -37,6 +37,7 @@ type Process struct {
 	tail           *tail
 
 	exited chan struct{} // closed when the child has ended; it may still be a zombie
+	early  *Exit         // set before exited is closed: how it ended; nil: not known yet
 	done   chan struct{} // closed when nothing is left to do
 	exit   Exit          // set before done is closed
 
@@ -114,13 +115,32 @@ func (p *Process) FirstOutput() <-chan struct{} { return p.stdout.first }
 // killed, and its standard error is read to the end.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exit returns how the child ended, and false before Done.
+// Exit returns how the child ended, and false while it runs. On Linux it is
+// known from that moment on, elsewhere from Done on; Leftovers are counted, and
+// the tail of standard error is complete, only then.
 func (p *Process) Exit() (Exit, bool) {
 	select {
 	case <-p.done:
 		return p.exit, true
 	default:
-		return Exit{}, false
+	}
+	select {
+	case <-p.exited:
+		if p.early != nil {
+			return *p.early, true
+		}
+	default:
+	}
+	return Exit{}, false
+}
+
+// over reports whether nothing is left to do.
+func (p *Process) over() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -149,19 +169,18 @@ func (p *Process) Stop(ctx context.Context) Exit {
 		p.Kill()
 		<-p.climbed
 	}
-	exit, ended := p.Exit()
-	if !ended {
+	if !p.over() {
 		return Exit{Code: -1, Stuck: true}
 	}
 	p.stdout.finish(ctx.Done())
-	return exit
+	return p.exit
 }
 
 // climb is the ladder. It is climbed once, on its own goroutine, and ends when
 // the process is done or stuck.
 func (p *Process) climb() {
 	defer close(p.climbed)
-	if _, ended := p.Exit(); ended {
+	if p.over() {
 		return
 	}
 	begin := time.Now()
@@ -248,7 +267,7 @@ func (p *Process) owns(e entry) (owner string, ok bool) {
 // keep waits for the child and cleans up after it. It is the one goroutine that
 // reaps the child.
 func (p *Process) keep() {
-	awaitExit(p.handle)
+	p.early = awaitExit(p.handle)
 	close(p.exited)
 	p.stdin.Close()
 	p.stdout.drain()
