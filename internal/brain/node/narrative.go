@@ -30,12 +30,12 @@ type teller struct {
 // line.
 func (t teller) tell(u *unit.Unit, now time.Time) string {
 	var b strings.Builder
-	b.WriteString(t.opening(u, now))
-	left := maxPassage
+	left, heard := maxPassage, false
 	for i, e := range u.Events {
+		m, ok := unit.MessageOf(e)
 		line := ""
-		if m, ok := unit.MessageOf(e); ok {
-			line = m.Speaker() + ": " + clipRunes(m.Text, maxSaid)
+		if ok {
+			line, heard = m.Speaker()+": "+clipRunes(m.Text, maxSaid), true
 		} else {
 			line = unit.Line(e, maxNoticed)
 		}
@@ -46,11 +46,10 @@ func (t teller) tell(u *unit.Unit, now time.Time) string {
 		// Quoted, nothing that was said can look like a heading or a passage.
 		b.WriteString("\n> " + strings.Join(lines(line), "\n> "))
 	}
-	return b.String()
+	return t.opening(u, heard, now) + b.String()
 }
 
-func (t teller) opening(u *unit.Unit, now time.Time) string {
-	heard := len(u.Messages()) > 0
+func (t teller) opening(u *unit.Unit, heard bool, now time.Time) string {
 	where := oneLine(u.Session)
 	if where == "" {
 		where = oneLine(u.Source.App)

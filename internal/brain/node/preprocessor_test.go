@@ -567,8 +567,8 @@ func TestMemoryIsBoundedHoweverMuchWaits(t *testing.T) {
 
 		// And more bytes.
 		w = wake(t, bustest.NewDisk(), o, "unit_bytes: 16777216", "")
-		text := strings.Repeat("x", 3<<20)
-		for n := range 20 {
+		text := strings.Repeat("x", 2<<20)
+		for n := range 18 {
 			w.put(said(n+1, fmt.Sprint("s", n), text))
 		}
 		synctest.Wait()
