@@ -85,7 +85,8 @@ func (l *life) check() {
 	if n := len(l.v.replies()); n > 1 {
 		l.t.Errorf("%s: %d replies", l.what, n)
 	}
-	text := l.disk.text(journalName(l.u.ID))
+	// The end is durable: the power may go now.
+	text := l.disk.crash(lossPower).text(journalName(l.u.ID))
 	recs, size, whole := parse([]byte(text))
 	s := load(recs)
 	if s.end == nil || !whole || int(size) != len(text) {
@@ -117,7 +118,7 @@ func (l *life) check() {
 		}
 	}
 	// It is remembered once.
-	if n := strings.Count(l.disk.text(sessionName(l.u.Lane())+".jsonl"), `"content":"done"`); n != 1 {
+	if n := strings.Count(l.disk.crash(lossPower).text(sessionName(l.u.Lane())+".jsonl"), `"content":"done"`); n != 1 {
 		l.t.Errorf("%s: the turn is remembered %d times", l.what, n)
 	}
 }

@@ -41,8 +41,8 @@ type history struct {
 	groups []group // repaired; the newest last
 	size   int64   // of what is good in the file
 	lines  int     // in the file
-	exists bool
-	own    string // the turn that is under way
+	named  bool    // its name is durable
+	own    string  // the turn that is under way
 }
 
 // openHistory reads what is remembered of a session. A file that is missing is
@@ -56,7 +56,6 @@ func openHistory(files FileLayer, dir, lane string) (*history, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
 	}
-	h.exists = true
 	for line := range lines(data) {
 		var g group
 		if line[len(line)-1] != '\n' {
@@ -83,7 +82,7 @@ func (h *history) has(turn string, fresh bool) bool {
 // add remembers a turn, once.
 func (h *history) add(turn string, at time.Time, messages []llm.Message) error {
 	if h.has(turn, false) {
-		return nil
+		return h.write(nil) // whoever wrote it may not have made it durable
 	}
 	return h.append(group{Turn: turn, At: at, Messages: messages})
 }
@@ -91,7 +90,7 @@ func (h *history) add(turn string, at time.Time, messages []llm.Message) error {
 // fresh forgets what is remembered, once for a turn.
 func (h *history) fresh(turn string, at time.Time) error {
 	if h.has(turn, true) {
-		return nil
+		return h.write(nil)
 	}
 	return h.append(group{Turn: turn, At: at, Fresh: true})
 }
@@ -116,11 +115,15 @@ func (h *history) append(g group) error {
 	if h.lines >= maxLines || h.size+int64(len(line)) > maxBytes {
 		return h.rewrite()
 	}
-	if !h.exists {
-		if err := h.files.MkdirAll(h.dir); err != nil {
-			return fmt.Errorf("write history: %w", err)
-		}
+	if err := h.write(line); err != nil {
+		return err
 	}
+	h.lines++
+	return nil
+}
+
+// write writes a line at the end of the file and makes all of it durable.
+func (h *history) write(line []byte) error {
 	f, err := h.files.Append(h.path, h.size)
 	if err != nil {
 		return fmt.Errorf("write history: %w", err)
@@ -130,15 +133,14 @@ func (h *history) append(g group) error {
 		err = f.Sync()
 	}
 	err = errors.Join(err, f.Close())
-	if err == nil && !h.exists {
+	if err == nil && !h.named {
 		err = h.files.SyncDir(h.dir)
+		h.named = err == nil
 	}
 	if err != nil {
 		return fmt.Errorf("write history: %w", err)
 	}
 	h.size += int64(len(line))
-	h.lines++
-	h.exists = true
 	return nil
 }
 
@@ -178,7 +180,7 @@ func (h *history) rewrite() error {
 	if err != nil {
 		return fmt.Errorf("write history: %w", err)
 	}
-	h.size, h.lines, h.exists = int64(b.Len()), len(h.groups), true
+	h.size, h.lines, h.named = int64(b.Len()), len(h.groups), true
 	return nil
 }
 
