@@ -17,6 +17,7 @@ type Peer struct {
 	Out io.ReadCloser
 	In  io.WriteCloser
 
+	number int // of its run; never changes
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -42,7 +43,13 @@ func Start(t testing.TB, script *Script) (stdout io.ReadCloser, stdin io.WriteCl
 // StartPeer is [Start] for tests that also look at what the server did.
 func StartPeer(t testing.TB, script *Script) *Peer {
 	t.Helper()
-	p := &Peer{done: make(chan struct{}), came: make(chan string), gates: map[string]chan struct{}{}}
+	return startPeer(t, script, 1)
+}
+
+// startPeer starts the nth run of a script.
+func startPeer(t testing.TB, script *Script, n int) *Peer {
+	t.Helper()
+	p := &Peer{number: n, done: make(chan struct{}), came: make(chan string), gates: map[string]chan struct{}{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	outR, outW := newPipe()
 	inR, inW := newPipe()
@@ -131,14 +138,14 @@ func (p *Peer) end() {
 
 // The following make a Peer the ground of its server.
 
-func (p *Peer) run() int                   { return 1 }
+func (p *Peer) run() int                   { return p.number }
 func (p *Peer) pid() int                   { return 0 }
 func (p *Peer) argv() []string             { return []string{} }
 func (p *Peer) cwd() string                { return "" }
 func (p *Peer) environ() map[string]string { return map[string]string{} }
 
 func (p *Peer) record(e Event) {
-	e.Run = 1
+	e.Run = p.run()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.events = append(p.events, e)
