@@ -55,7 +55,9 @@ func (t *legacySSE) Run(deliver func(*Message)) error {
 
 // read opens the stream and delivers what comes.
 func (t *legacySSE) read() error {
-	res, err := t.origin.do(t.life, http.MethodGet, t.origin.with(
+	// It lasts as long as there are last words to say: without it the server
+	// does not know whose they are.
+	res, err := t.origin.do(t.late, http.MethodGet, t.origin.with(
 		"Accept", "text/event-stream",
 		"Accept-Encoding", "identity",
 	), nil)
