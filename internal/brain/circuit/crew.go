@@ -19,7 +19,7 @@ const (
 	maxPause   = 30 * time.Second
 	// maxCrashes is how often the process may die over one file. It is generous:
 	// a file that is only at hand when somebody pulls the plug is not to blame.
-	maxCrashes = 50
+	maxCrashes = 100
 	// maxWaiters is how many files of a node may wait for their next attempt
 	// without taking the place of others.
 	maxWaiters = 256

@@ -24,6 +24,10 @@ const (
 	maxHeldBytes = 32 << 20
 )
 
+// recoveredQuiet is the quiet that ends a unit of events which a crash cut short:
+// time for them to come together, and no more.
+const recoveredQuiet = 100 * time.Millisecond
+
 // batchUnits is how many units are put at once, so that they share a sync.
 const batchUnits = 64
 
@@ -229,6 +233,9 @@ func (p *Preprocessor) admit(m member, source amp.Source, session string, now ti
 		h.close(h.open[key])
 		alone = true
 	}
+	if _, brains := turnOf(m.event); brains {
+		key += "\x00calls" // what the brain did is not mixed with what people say
+	}
 	if alone {
 		key += "\x00" + m.event.Header.Source.App + "\x00" + m.event.Header.MessageID
 	}
@@ -243,7 +250,11 @@ func (p *Preprocessor) admit(m member, source amp.Source, session string, now ti
 	case wakes, len(g.members) == 1:
 		// Only what may wake lets a group wait longer: nobody who is typing shall
 		// keep the bot from answering.
-		h.wait(g, earlier(now.Add(p.Debounce), g.first.Add(p.MaxWait)))
+		quiet := p.Debounce
+		if m.job.Attempts > 0 {
+			quiet = min(quiet, recoveredQuiet) // it has waited in an earlier run
+		}
+		h.wait(g, earlier(now.Add(quiet), g.first.Add(p.MaxWait)))
 	}
 }
 

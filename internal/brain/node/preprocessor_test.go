@@ -78,7 +78,7 @@ func TestFault4_WhatWaitsForQuietIsOnDisk(t *testing.T) {
 		same(t, "pending after a stop", w.in("inbox/pending"), eventName(said(1, "", "")), eventName(said(2, "", "")))
 
 		w = wake(t, killed, usual(), "", "")
-		pass(3 * time.Second)
+		pass(recoveredQuiet) // they have waited for quiet before
 		same(t, "turns of the next run", w.texts(), "hello\nyou")
 		w.stop()
 	})
@@ -416,6 +416,21 @@ func TestFault9_ALateResultReachesTheMindAndTwoOfOneToolAreTwo(t *testing.T) {
 		if after := len(w.texts()); after != before {
 			t.Errorf("%d turns more", after-before)
 		}
+		w.stop()
+	})
+}
+
+func TestWhatTheBrainDidIsNotMixedWithWhatPeopleSay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := usual()
+		first := unit.ID(said(1, "", ""), time.Time{})
+		o.Turns = journal{results: map[string]bool{first + "/1/1": true}}
+		w := wake(t, bustest.NewDisk(), o, "", "")
+		w.put(said(1, "group_1", "/weather"))
+		pass(time.Second)
+		w.put(toolEnd(2, first+"/1/1", "ok", "25°"), said(3, "group_1", "thanks"))
+		pass(time.Minute)
+		same(t, "turns", w.texts(), "/weather", "thanks")
 		w.stop()
 	})
 }

@@ -15,8 +15,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/aurorabot/aurora/amp"
 	"github.com/aurorabot/aurora/internal/brain/bus"
 	"github.com/aurorabot/aurora/internal/brain/bus/bustest"
@@ -24,8 +22,6 @@ import (
 	"github.com/aurorabot/aurora/internal/brain/unit"
 	"github.com/aurorabot/aurora/internal/spool"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // shanghai is the zone of the tests. Time begins at 08:00 there.
 var shanghai = time.FixedZone("CST", 8*3600)
