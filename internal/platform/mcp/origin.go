@@ -57,7 +57,8 @@ const (
 	// close theirs after five seconds; a request that meets such a close on its
 	// way may or may not have been read, and nobody can tell.
 	idleTime = 4 * time.Second
-	maxHops  = 3 // redirects of one request
+	maxIdle  = 64 // connections that are kept
+	maxHops  = 3  // redirects of one request
 )
 
 // An origin makes HTTP requests to one server and to nobody else, so that
@@ -111,7 +112,7 @@ func newOrigin(o *HTTPOptions) (*origin, error) {
 		TLSClientConfig:       &tls.Config{},
 		TLSHandshakeTimeout:   handshakeTime,
 		ForceAttemptHTTP2:     true,
-		MaxIdleConnsPerHost:   64,
+		MaxIdleConnsPerHost:   maxIdle,
 		IdleConnTimeout:       idleTime,
 		ExpectContinueTimeout: time.Second,
 		// A connection that shares many streams is asked whether it lives.
@@ -208,6 +209,14 @@ func (o *origin) settle(u *url.URL) {
 	o.moved = u
 }
 
+// closedIdle is what net/http says of a connection that the server had closed
+// before anything of the request was written to it. It then takes another one
+// only for requests that may be done twice; we know better.
+const closedIdle = "http: server closed idle connection"
+
+// maxStale is how many such connections one request may meet: as many as are kept.
+const maxStale = maxIdle
+
 // once makes one request.
 func (o *origin) once(ctx context.Context, method string, u *url.URL, h http.Header, body []byte) (*http.Response, error) {
 	// A request is on its way from the moment it has a connection. If it gets
@@ -224,27 +233,34 @@ func (o *origin) once(ctx context.Context, method string, u *url.URL, h http.Hea
 	if body != nil {
 		req.ContentLength = int64(len(body))
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-		req.Body, _ = req.GetBody()
 	}
-	res, err := o.http.RoundTrip(req)
+	var res *http.Response
+	var err error
+	for stale := 0; ; stale++ {
+		if body != nil {
+			req.Body, _ = req.GetBody()
+		}
+		if res, err = o.http.RoundTrip(req); err == nil || err.Error() != closedIdle || stale == maxStale {
+			break
+		}
+	}
 	switch {
 	case err == nil:
+		o.down.Store(false)
+		o.keep(u, res)
+		return res, nil
 	case ctx.Err() != nil && begun.Load():
 		return nil, context.Cause(ctx)
 	case ctx.Err() != nil:
 		return nil, &NotDeliveredError{context.Cause(ctx)}
 	case begun.Load():
 		return nil, fmt.Errorf("the connection broke before the answer: %w", err)
-	default:
-		o.down.Store(true)
-		if errors.Is(err, context.DeadlineExceeded) { // its own, not that of the caller
-			err = errors.New(err.Error())
-		}
-		return nil, &NotDeliveredError{err}
 	}
-	o.down.Store(false)
-	o.keep(u, res)
-	return res, nil
+	o.down.Store(true)
+	if errors.Is(err, context.DeadlineExceeded) { // its own, not that of the caller
+		err = errors.New(err.Error())
+	}
+	return nil, &NotDeliveredError{err}
 }
 
 // cookies returns h with the cookies that the server gave us, if it did. Some

@@ -208,9 +208,8 @@ func (s *Session) unsent(ctx context.Context, p *pending, err error) (Result, er
 // sendError says why a Send or an exchange failed.
 func sendError(ctx context.Context, method string, err error) *CallError {
 	var not *NotDeliveredError
-	var over *exchangeError
 	e := &CallError{Kind: WriteFailed, Method: method, Delivered: !errors.As(err, &not), Err: err}
-	if errors.As(err, &over) {
+	if over, ok := err.(*exchangeError); ok {
 		e.Kind, e.Delivered, e.Err = over.kind, over.delivered, over.err
 	}
 	switch {
