@@ -86,7 +86,7 @@ func (l *life) check() {
 		l.t.Errorf("%s: %d replies", l.what, n)
 	}
 	// The end is durable: the power may go now.
-	text := l.disk.crash(lossPower).text(journalName(l.u.ID))
+	text := l.disk.crash(lossPower).text(FileName(l.u.ID))
 	recs, size, whole := parse([]byte(text))
 	s := load(recs)
 	if s.end == nil || !whole || int(size) != len(text) {
@@ -249,7 +249,7 @@ func TestADamagedJournalIsClosed(t *testing.T) {
 	disk := l.disk.crash(lossNone)
 	calls := len(v.calls)
 	for name, c := range disk.names {
-		if strings.HasSuffix(name, journalName(l.u.ID)) {
+		if strings.HasSuffix(name, FileName(l.u.ID)) {
 			lines := strings.SplitAfter(string(c.data), "\n")
 			lines[1] = "\x00\x00\x00\n"
 			c.data = []byte(strings.Join(lines, ""))
@@ -267,7 +267,7 @@ func TestADamagedJournalIsClosed(t *testing.T) {
 	if r.Open(l.u.ID) || len(v.calls) != calls {
 		t.Errorf("it went on: %v", v.calls[calls:])
 	}
-	want(t, disk.text(journalName(l.u.ID)), `"t":"end"`, `"outcome":"damaged"`)
+	want(t, disk.text(FileName(l.u.ID)), `"t":"end"`, `"outcome":"damaged"`)
 }
 
 // Whatever stands in a journal, it is read, and what is good of it is kept.
@@ -281,7 +281,7 @@ func FuzzJournal(f *testing.F) {
 	if err := runner.Run(context.Background(), u); err != nil {
 		f.Fatal(err)
 	}
-	whole := l.disk.text(journalName(u.ID))
+	whole := l.disk.text(FileName(u.ID))
 	f.Add([]byte(whole))
 	f.Add([]byte(whole[:len(whole)/2]))
 	f.Add([]byte("{}\n{\"t\":\"end\"}\n"))
@@ -298,7 +298,7 @@ func FuzzJournal(f *testing.F) {
 		}
 		// A turn goes on from it, whatever it says, and ends.
 		disk := newMemory()
-		disk.names["/turns/"+journalName(u.ID)] = &content{data: data, synced: len(data)}
+		disk.names["/turns/"+FileName(u.ID)] = &content{data: data, synced: len(data)}
 		v := newVillage()
 		r, err := New(Options{Dir: "/turns", House: v, Model: thinker{t: t, lazy: true}, Files: disk})
 		if err != nil {

@@ -227,7 +227,7 @@ func records(t testing.TB, r *Runner, u *unit.Unit) []Record {
 
 func journalText(t testing.TB, r *Runner, u *unit.Unit) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(r.opt.Dir, journalName(u.ID)))
+	data, err := os.ReadFile(filepath.Join(r.opt.Dir, FileName(u.ID)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,13 +25,13 @@ type journal struct {
 	broken error // why nothing more can be written
 }
 
-// journalName returns the name of a turn's journal.
-func journalName(id string) string { return id + ".jsonl" }
+// FileName returns the name of the journal of a turn.
+func FileName(id string) string { return id + ".jsonl" }
 
 // openJournal opens the journal of a turn, cuts off what a crash left half
 // written, and returns what is in it.
 func openJournal(files FileLayer, dir, id string, tell func(Record)) (j *journal, records []Record, whole bool, err error) {
-	j = &journal{files: files, dir: dir, path: filepath.Join(dir, journalName(id)), tell: tell}
+	j = &journal{files: files, dir: dir, path: filepath.Join(dir, FileName(id)), tell: tell}
 	data, err := files.ReadFile(j.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, false, fmt.Errorf("read journal: %w", err)
@@ -117,7 +117,7 @@ func (j *journal) close() error {
 // Read returns the records of a turn, as far as they can be read. dir is the
 // folder of journals. The error is fs.ErrNotExist when the turn never began.
 func Read(dir, id string) ([]Record, error) {
-	data, err := spool.Disk().ReadFile(filepath.Join(dir, journalName(id)))
+	data, err := spool.Disk().ReadFile(filepath.Join(dir, FileName(id)))
 	if err != nil {
 		return nil, fmt.Errorf("read journal: %w", err)
 	}

@@ -298,7 +298,7 @@ func (r *Runner) look(id string) *state {
 	if id == "" || strings.ContainsAny(id, `/\.`) {
 		return nil
 	}
-	data, err := r.files.ReadFile(filepath.Join(r.opt.Dir, journalName(id)))
+	data, err := r.files.ReadFile(filepath.Join(r.opt.Dir, FileName(id)))
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			r.log.Warn("a journal cannot be read", "turn", id, "error", err)
