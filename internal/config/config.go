@@ -39,6 +39,9 @@ type Options struct {
 type Bundled struct {
 	Key      string
 	Manifest []byte // the text of its manifest.yaml
+	// Always says that the app is there although apps/config.yml does not name it.
+	// It comes last then.
+	Always bool
 }
 
 // Config is what a home folder says. Nobody changes it after [Load].

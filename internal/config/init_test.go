@@ -10,7 +10,7 @@ import (
 )
 
 func weather() []Bundled {
-	return []Bundled{{"aurora-app-weather", []byte("package: im.polaris.weather\nmcp: {command: [aurora, app, run, weather]}\n")}}
+	return []Bundled{{Key: "aurora-app-weather", Manifest: []byte("package: im.polaris.weather\nmcp: {command: [aurora, app, run, weather]}\n")}}
 }
 
 func TestANewHomeIsAccepted(t *testing.T) {

@@ -225,6 +225,11 @@ func (r *reader) parseApps(text []byte, src *source) {
 }
 
 func (r *reader) resolveAll() {
+	for _, b := range r.options.Bundled {
+		if b.Always && !slices.ContainsFunc(r.drafts, func(d *draft) bool { return d.key == b.Key }) {
+			r.addDraft(r.open("apps/config.yml").part(b.Key), &node{kind: nullNode}, place{})
+		}
+	}
 	for _, d := range r.drafts {
 		r.config.Apps = append(r.config.Apps, r.resolve(d))
 	}

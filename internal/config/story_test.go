@@ -97,7 +97,7 @@ func tell(t *testing.T, archive *txtar.Archive) (*Config, string) {
 		case name == "programs":
 			programs = strings.Fields(string(section.Data))
 		case strings.HasPrefix(name, "bundled/"):
-			options.Bundled = append(options.Bundled, Bundled{strings.TrimPrefix(name, "bundled/"), section.Data})
+			options.Bundled = append(options.Bundled, Bundled{Key: strings.TrimPrefix(name, "bundled/"), Manifest: section.Data})
 		default:
 			path := filepath.Join(home, filepath.FromSlash(name))
 			if strings.HasSuffix(name, "/") {

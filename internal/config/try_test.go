@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/aurorabot/aurora/internal/redact"
@@ -63,5 +64,38 @@ func TestFilesAreKnownByWhatTheyHeld(t *testing.T) {
 	}
 	if again := read(); again[filepath.Join(dir, "secret")] == files[filepath.Join(dir, "secret")] || again[filepath.Join(dir, "m.yaml")] != files[filepath.Join(dir, "m.yaml")] {
 		t.Error("a digest does not follow its file")
+	}
+}
+
+func TestAnAppThatIsAlwaysThereComesLast(t *testing.T) {
+	always := append(weather(), Bundled{Key: "own", Manifest: []byte("package: im.own\nmcp: {command: [aurora]}\n"), Always: true})
+	for name, c := range map[string]struct{ file, want string }{
+		"no file":                {"", "aurora-app-weather own"},
+		"a file without it":      {"apps: {other: {command: [x]}}\n", "other own"},
+		"a file that has it":     {"apps: {own: {enabled: false}, other: {command: [x]}}\n", "own other"},
+		"a file without any app": {"apps:\n", "own"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			if c.file != "" {
+				if err := os.MkdirAll(filepath.Join(home, "apps"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(home, "apps", "config.yml"), []byte(c.file), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := Load(Options{Home: home, Env: []string{}, Bundled: always, Self: "/usr/bin/aurora", LookPath: anyProgram})
+			if err != nil || len(got.Errors()) > 0 {
+				t.Fatal(err, got.Problems)
+			}
+			var keys []string
+			for _, a := range got.Apps {
+				keys = append(keys, a.Key)
+			}
+			if s := strings.Join(keys, " "); s != c.want {
+				t.Errorf("the apps are %s, want %s", s, c.want)
+			}
+		})
 	}
 }
