@@ -84,8 +84,12 @@ func (x *Index) commands(typed string, from, to int, l brain.Language) []Candida
 		}
 	}
 	for _, t := range x.all {
-		if t.enabled() && begins(t, prefix) {
-			theirs = append(theirs, Candidate{x.Short(t), from, to, t.describe()})
+		if !t.enabled() {
+			continue
+		}
+		short := x.Short(t)
+		if begins(t, prefix) || strings.HasPrefix(fold(short[1:]), prefix) {
+			theirs = append(theirs, Candidate{short, from, to, t.describe()})
 		}
 	}
 	slices.SortStableFunc(theirs, func(a, b Candidate) int { return strings.Compare(a.Text, b.Text) })

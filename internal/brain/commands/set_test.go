@@ -133,3 +133,31 @@ func TestACompletionReplacesWhatWasTyped(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// The list of commands has one form, wherever it is shown.
+func TestFault15_CommandsHaveOneForm(t *testing.T) {
+	s := &Set{House: village(), Language: "en"}
+	x := s.Index(t.Context())
+	for _, target := range x.all {
+		if !target.enabled() {
+			continue
+		}
+		short, usage := x.Short(target), x.Usage(target)
+		for what, text := range map[string]string{
+			"/help NAME": s.Answer(t.Context(), Help, target.Name, Scene{}),
+			"/tools":     s.Answer(t.Context(), Tools, "", Scene{}),
+			"a list":     x.List([]Target{target}),
+		} {
+			if !strings.Contains(text, usage) {
+				t.Errorf("%s shows %s otherwise:\n%s", what, usage, text)
+			}
+		}
+		found := false
+		for _, c := range x.Complete(short, len(short), "en") {
+			found = found || c.Text == short
+		}
+		if !found || !strings.HasPrefix(usage, short) {
+			t.Errorf("%s is completed otherwise", short)
+		}
+	}
+}

@@ -51,6 +51,8 @@ type turn struct {
 	text   string // what the session is told
 }
 
+func (t *turn) now() time.Time { return t.opt.Now() }
+
 // record writes a record that need not be durable at once.
 func (t *turn) record(r Record) error {
 	r.At = t.now()
