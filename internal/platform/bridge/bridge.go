@@ -106,7 +106,6 @@ func (b *Bridge) Run(ctx context.Context) error {
 			break
 		}
 		b.deliver(batch)
-		clear(batch) // what was converted is not kept for its neighbours' sake
 	}
 	b.endFollowing()
 	b.acks.wait()

@@ -442,14 +442,14 @@ func TestAFloodIsBoundedCountedAndTold(t *testing.T) {
 	h.run(flood...)
 	events := h.events()
 	last := events[len(events)-1]
-	if len(events) != 101 || last.Payload.Type != amp.TypeError {
+	if len(events) != 51 || last.Payload.Type != amp.TypeError {
 		t.Fatalf("%d events, the last is %s", len(events), last.Payload.Type)
 	}
 	var f amp.Fault
-	if err := json.Unmarshal(last.Payload.Data, &f); err != nil || f.Count != 19_900 || f.Code != "EVENTS_DROPPED" || f.Apps["im.polaris.weather"] != 19_900 {
+	if err := json.Unmarshal(last.Payload.Data, &f); err != nil || f.Count != 19_950 || f.Code != "EVENTS_DROPPED" || f.Apps["im.polaris.weather"] != 19_950 {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if got := h.Status().Apps["im.polaris.weather"].Dropped; got != 19_900 {
+	if got := h.Status().Apps["im.polaris.weather"].Dropped; got != 19_950 {
 		t.Errorf("dropped %d", got)
 	}
 }

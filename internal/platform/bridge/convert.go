@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aurorabot/aurora/amp"
 	"github.com/aurorabot/aurora/internal/call"
@@ -233,7 +234,7 @@ func (b *Bridge) build(h *held, method amp.Method, typ, summary string, data any
 		Header: amp.Header{
 			Method: method, MessageID: id, Timestamp: h.At,
 			Source: amp.Source{App: origin(h.App), Instance: instance(h.App)},
-			Aurora: b.extension(h.App, id),
+			Aurora: b.extension(h, id),
 		},
 		Payload: amp.Payload{Type: typ, SessionID: h.Caller.Session, Summary: b.clip(summary), Data: b.mask(raw)},
 	}}
@@ -243,11 +244,14 @@ func (b *Bridge) build(h *held, method amp.Method, typ, summary string, data any
 }
 
 // extension is what Aurora adds to every header.
-func (b *Bridge) extension(app *config.App, trace string) *amp.Aurora {
-	at := now()
-	x := &amp.Aurora{Seq: b.nextSeq(at), ReceivedAt: at, TraceID: trace, Trust: amp.TrustHigh}
-	if app != nil {
-		x.Trust = amp.Trust(app.Trust)
+func (b *Bridge) extension(h *held, trace string) *amp.Aurora {
+	at := h.At.Truncate(time.Microsecond)
+	if h.At.IsZero() {
+		at = now()
+	}
+	x := &amp.Aurora{Seq: b.nextSeq(now()), ReceivedAt: at, TraceID: trace, Trust: amp.TrustHigh}
+	if h.App != nil {
+		x.Trust = amp.Trust(h.App.Trust)
 	}
 	return x
 }

@@ -300,18 +300,56 @@ func TestTheQueueIsBoundedInBytesToo(t *testing.T) {
 	for range 100 {
 		h.Observe(host.Signal{Kind: host.SignalNotified, App: weather, Method: "notifications/acme/tick", Params: params})
 	}
-	h.queue.mu.Lock()
-	waiting, size := len(h.queue.waiting), h.queue.bytes
-	h.queue.mu.Unlock()
-	if size > 1<<20 || waiting != 10 {
+	waiting, size := h.queue.total, h.queue.bytes
+	if size > 1<<20 || waiting != 5 { // half of the room
 		t.Errorf("%d signals of %d bytes wait", waiting, size)
 	}
 	h.run()
 	if h.queue.bytes != 0 {
 		t.Errorf("%d bytes are still counted", h.queue.bytes)
 	}
-	if c := h.Status().Apps[weather.Package]; c.Dropped != 90 || c.Delivered != 10 {
+	if c := h.Status().Apps[weather.Package]; c.Dropped != 95 || c.Delivered != 5 {
 		t.Errorf("counts %+v", c)
+	}
+}
+
+// One app's flood costs another app nothing: neither its events nor its turn.
+func TestAFloodOfOneAppLeavesRoomAndTurnsToOthers(t *testing.T) {
+	h := build(t, t.TempDir(), func(o *Options) { o.QueueSignals = 100 })
+	tick := func(app *config.App) host.Signal {
+		return host.Signal{Kind: host.SignalNotified, App: app, Method: "notifications/acme/tick", At: time.Now()}
+	}
+	loud := &config.App{Key: "loud", Package: "loud"}
+	for range 1000 {
+		h.Observe(tick(loud))
+	}
+	for range 10 {
+		h.Observe(tick(weather))
+	}
+	other := &config.App{Key: "other", Package: "other"}
+	for range 1000 { // a second flood gets its share, no more
+		h.Observe(tick(other))
+	}
+	h.Observe(host.Signal{Kind: host.SignalStopped, App: loud, At: time.Now()})
+	h.Observe(tick(qq))
+	h.run()
+	st := h.Status().Apps
+	if st["loud"].Delivered != 51 || st[weather.Package].Dropped != 0 || st[qq.Package].Dropped != 0 || st["other"].Delivered != 20 {
+		t.Errorf("counts %+v", st)
+	}
+	for i, e := range h.events()[:40] {
+		if e.Header.Source.App == weather.Package && i > 30 {
+			t.Errorf("event %d is one of the quiet app: it waited for its turn", i)
+		}
+	}
+	var order []string
+	for _, e := range h.events() {
+		if e.Header.Source.App == "loud" {
+			order = append(order, e.Payload.Type)
+		}
+	}
+	if order[len(order)-1] != "lifecycle.stopped" {
+		t.Error("the order within an app is lost")
 	}
 }
 

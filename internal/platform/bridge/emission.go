@@ -66,10 +66,10 @@ func (b *Bridge) complete(h *held, em *amp.Emission, at time.Time) *event {
 	header := amp.Header{
 		Method: amp.MethodEvent, MessageID: id, Timestamp: em.Timestamp,
 		Source: amp.Source{App: h.App.Package, Instance: b.opt.Redact.String(em.Source.Instance)},
-		Aurora: b.extension(h.App, newID()),
+		Aurora: b.extension(h, newID()),
 	}
 	if header.Timestamp.IsZero() {
-		header.Timestamp = at
+		header.Timestamp = header.Aurora.ReceivedAt
 	}
 	if header.Source.Instance == "" {
 		header.Source.Instance = h.App.Key

@@ -60,30 +60,51 @@ const (
 )
 
 // A queue holds signals between the goroutines where they arise and the one that
-// converts them. It is bounded by number and by bytes.
+// converts them. It is bounded by number and by bytes. Apps take turns, and what
+// an app sends by itself gets no more room than is left free: one that floods
+// takes half of the queue, several share it, and others still find room.
 type queue struct {
 	maxSignals, maxBytes int
 	wake                 chan struct{} // cap 1: something waits
 
 	mu      sync.Mutex // guards what follows; never held over I/O
-	waiting []held
-	bytes   int
+	lanes   map[string]*lane
+	turns   []*lane          // lanes in which something waits, in turn
+	total   int              // signals in all lanes
+	bytes   int              // of all of them
 	dropped map[string]int64 // since lost was last asked, by package
 }
 
+// A lane holds the signals of one app, in order.
+type lane struct {
+	pkg     string
+	waiting []held
+	room    int  // signals admitted that have not left, those being copied too
+	bytes   int  // of them
+	queued  bool // it stands in turns
+}
+
 func newQueue(signals, size int) *queue {
-	return &queue{maxSignals: signals, maxBytes: size, wake: make(chan struct{}, 1), dropped: make(map[string]int64)}
+	return &queue{
+		maxSignals: signals, maxBytes: size, wake: make(chan struct{}, 1),
+		lanes: make(map[string]*lane), dropped: make(map[string]int64),
+	}
 }
 
 // push takes in a signal, or reports that there is no room.
 func (q *queue) push(s host.Signal) bool {
 	size := weight(&s)
-	if !q.admit(&s, size) {
+	l := q.admit(&s, size)
+	if l == nil {
 		return false
 	}
 	h := hold(s) // copied only once there is room, and outside the lock
 	q.mu.Lock()
-	q.waiting = append(q.waiting, h)
+	l.waiting = append(l.waiting, h)
+	if !l.queued {
+		l.queued = true
+		q.turns = append(q.turns, l)
+	}
 	q.mu.Unlock()
 	select {
 	case q.wake <- struct{}{}:
@@ -93,15 +114,28 @@ func (q *queue) push(s host.Signal) bool {
 }
 
 // admit reserves room for a signal, or counts it as dropped.
-func (q *queue) admit(s *host.Signal, size int) bool {
+func (q *queue) admit(s *host.Signal, size int) *lane {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) >= q.maxSignals || (q.bytes > 0 && q.bytes+size > q.maxBytes) {
-		q.dropped[origin(s.App)]++
-		return false
+	pkg := origin(s.App)
+	l := q.lanes[pkg]
+	if l == nil {
+		l = &lane{pkg: pkg}
 	}
+	signals, bytes := q.total, q.bytes
+	if s.Kind == host.SignalNotified {
+		signals, bytes = signals+l.room, bytes+l.bytes
+	}
+	if signals >= q.maxSignals || q.bytes > 0 && bytes+size > q.maxBytes {
+		q.dropped[pkg]++
+		return nil
+	}
+	q.lanes[pkg] = l
+	l.room++
+	l.bytes += size
+	q.total++
 	q.bytes += size
-	return true
+	return l
 }
 
 // take waits for signals and returns a batch of them, which is the caller's. Once
@@ -121,34 +155,41 @@ func (q *queue) take(ctx context.Context) (batch []held, open bool) {
 	}
 }
 
+// grab takes signals from the lanes in turn.
 func (q *queue) grab() []held {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n, size := 0, 0
-	for n < min(batchSize, len(q.waiting)) {
-		w := q.waiting[n].weight()
-		if n > 0 && size+w > batchBytes {
-			break
+	var batch []held
+	size := 0
+	for len(q.turns) > 0 && len(batch) < batchSize && size < batchBytes {
+		l := q.turns[0]
+		q.turns = q.turns[1:]
+		h := l.waiting[0]
+		l.waiting[0] = held{} // what is gone is not kept for its neighbours' sake
+		if l.waiting = l.waiting[1:]; len(l.waiting) > 0 {
+			q.turns = append(q.turns, l)
+		} else {
+			l.queued, l.waiting = false, nil
 		}
-		n, size = n+1, size+w
+		w := weight(&h.Signal) // the same as when it came
+		l.room--
+		l.bytes -= w
+		q.total--
+		q.bytes -= w
+		if l.room == 0 {
+			delete(q.lanes, l.pkg)
+		}
+		batch, size = append(batch, h), size+w
 	}
-	batch := q.waiting[:n:n]
-	if q.waiting = q.waiting[n:]; len(q.waiting) == 0 {
-		q.waiting = nil
-	}
-	q.bytes -= size
 	return batch
 }
-
-// weight is that of the signal when it came.
-func (h *held) weight() int { return weight(&h.Signal) }
 
 // lost returns how many signals of whom were dropped since it last said so, once
 // the rush is over: one event stands for all of them. nil: none.
 func (q *queue) lost() map[string]int64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) > 0 || len(q.dropped) == 0 {
+	if len(q.turns) > 0 || len(q.dropped) == 0 {
 		return nil
 	}
 	lost := q.dropped
@@ -160,5 +201,5 @@ func (q *queue) lost() map[string]int64 {
 func (q *queue) depth() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.waiting)
+	return q.total
 }
