@@ -32,7 +32,8 @@ func (s *stage) field(name string) (string, error) {
 			lines = append(lines, p.String())
 		}
 		return strings.Join(lines, "\n"), nil
-	case "catalog", "aliases", "aliases.count", "aliases.invalid", "exported":
+	case "catalog", "aliases", "aliases.count", "aliases.invalid",
+		"exported", "exported.left", "exported.left.count", "exported.valid", "exported.longest":
 		if s.host == nil {
 			return "", fmt.Errorf("the host is not up")
 		}
@@ -42,8 +43,11 @@ func (s *stage) field(name string) (string, error) {
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
 		key, what = name[:dot], name[dot+1:]
 	}
-	if key == "call" {
+	switch key {
+	case "call":
 		return s.callField(what)
+	case "inbox":
+		return s.inbox.field(what)
 	}
 	return s.appField(key, what)
 }
@@ -94,14 +98,45 @@ func (s *stage) catalogField(what string) string {
 		return strconv.Itoa(len(aliases))
 	case "aliases.invalid":
 		return strings.Join(invalid, ", ")
-	case "exported":
-		var counts []string
-		for _, d := range []toolschema.Dialect{toolschema.OpenAI, toolschema.Anthropic, toolschema.Gemini} {
-			counts = append(counts, fmt.Sprintf("%s %d", d, len(toolschema.Convert(d, tools, nil).Names)))
-		}
-		return strings.Join(counts, ", ")
+	case "catalog":
+		return strings.Join(names, ", ")
 	}
-	return strings.Join(names, ", ")
+	return exportField(what, tools)
+}
+
+// exportField returns what providers would get.
+func exportField(what string, tools []toolschema.Tool) string {
+	var counts, left []string
+	valid, longest := true, 0
+	for _, d := range toolschema.Dialects() {
+		e := toolschema.Convert(d, tools, nil)
+		counts = append(counts, fmt.Sprintf("%s %d", d, len(e.Names)))
+		for _, item := range e.Tools {
+			valid = valid && utf8.Valid(item) && json.Valid(item)
+		}
+		if d != toolschema.OpenAI {
+			continue
+		}
+		for _, l := range e.Left {
+			left = append(left, fmt.Sprintf("%s (%s)", l.Canonical, l.Reason))
+		}
+		for _, item := range e.Tools {
+			var f struct{ Function struct{ Description string } }
+			valid = valid && json.Unmarshal(item, &f) == nil
+			longest = max(longest, utf8.RuneCountInString(f.Function.Description))
+		}
+	}
+	switch what {
+	case "exported.left":
+		return strings.Join(left, ", ")
+	case "exported.left.count":
+		return strconv.Itoa(len(left))
+	case "exported.valid":
+		return yes(valid)
+	case "exported.longest":
+		return strconv.Itoa(longest)
+	}
+	return strings.Join(counts, ", ")
 }
 
 func (s *stage) callField(what string) (string, error) {
@@ -114,12 +149,13 @@ func (s *stage) callField(what string) (string, error) {
 		return r.Tool, nil
 	case "outcome":
 		return string(r.Outcome), nil
-	case "code", "error", "retryable":
+	case "code", "error", "retryable", "rpc", "data":
 		if r.Err == nil {
 			return "", nil
 		}
 		return map[string]string{
 			"code": string(r.Err.Code), "error": r.Err.Message, "retryable": yes(r.Err.Retryable),
+			"rpc": strconv.FormatInt(r.Err.RPC, 10), "data": compact(r.Err.Data),
 		}[what], nil
 	case "result":
 		return compact(r.Raw), nil
@@ -154,6 +190,15 @@ func (s *stage) appField(key, what string) (string, error) {
 	}
 	if value, ok := s.signalField(key, what); ok {
 		return value, nil
+	}
+	if value, ok := s.inbox.counts(s.conf.App(key), what); ok {
+		return value, nil
+	}
+	switch what {
+	case "transport":
+		return string(s.conf.App(key).MCP.Transport), nil
+	case "protocol":
+		return s.conf.App(key).MCP.Protocol, nil
 	}
 	if s.host == nil {
 		return "", fmt.Errorf("the host is not up")
@@ -235,6 +280,8 @@ func (s *stage) serverField(key, what string) (string, bool) {
 		return strings.Join(called, ", "), true
 	case "cancels":
 		return count("notifications/cancelled"), true
+	case "acks":
+		return count("notifications/aurora/ack"), true
 	case "marks":
 		return strings.Join(marks, ", "), true
 	case "record":

@@ -15,6 +15,7 @@ import (
 
 	"github.com/aurorabot/aurora/internal/call"
 	"github.com/aurorabot/aurora/internal/platform/host"
+	"github.com/aurorabot/aurora/internal/spool/spooltest"
 	"github.com/aurorabot/aurora/internal/testkit"
 )
 
@@ -62,6 +63,8 @@ func (s *stage) step(line string) error {
 	case "check":
 		s.check()
 		return nil
+	case "inbox":
+		return s.setInbox(rest)
 	case "up":
 		if rest == "keep going" {
 			return s.up(true)
@@ -123,6 +126,21 @@ func (s *stage) step(line string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown step %q", verb)
+}
+
+// setInbox does what an inbox step says.
+func (s *stage) setInbox(rest string) error {
+	switch {
+	case rest == "" && s.host == nil:
+		s.inbox = &inboxOf{disk: spooltest.New()}
+	case rest == "jams" && s.inbox != nil:
+		s.inbox.jam()
+	case rest == "works" && s.inbox != nil:
+		s.inbox.free()
+	default:
+		return fmt.Errorf("write inbox before up, then inbox jams or inbox works")
+	}
+	return nil
 }
 
 func (s *stage) restart(ctx context.Context, args string) error {

@@ -31,6 +31,7 @@ type stage struct {
 	home    string
 	conf    *config.Config // nil until it was read
 	host    *host.Host     // nil until it was started
+	inbox   *inboxOf       // nil: there is none
 	log     *logBuffer
 	last    *outcome
 	open    map[string]*outcome // calls under way, by ID
@@ -143,6 +144,11 @@ func (s *stage) up(keepGoing bool, only ...string) error {
 	if len(only) > 0 && len(apps) != len(only) {
 		return fmt.Errorf("of %q only %d are apps", only, len(apps))
 	}
+	if s.inbox != nil {
+		if err := s.inbox.open(s); err != nil {
+			return err
+		}
+	}
 	logger := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	s.host = host.New(host.Options{
 		Apps:    apps,
@@ -160,6 +166,7 @@ func (s *stage) up(keepGoing bool, only ...string) error {
 }
 
 func (s *stage) observe(sig host.Signal) {
+	s.inbox.tell(sig)
 	if sig.App == nil {
 		return
 	}
@@ -183,6 +190,9 @@ func (s *stage) down() {
 		s.t.Error("closing the host hangs")
 	}
 	s.host = nil
+	if s.inbox != nil {
+		s.inbox.close()
+	}
 }
 
 // clear ends the test: the host goes down, and nothing of it is left.
