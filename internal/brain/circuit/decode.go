@@ -23,6 +23,7 @@ type decoder struct {
 type key struct {
 	names    []string // the first is the right one, the others are read too
 	index    []int
+	doc      string
 	min, max string
 	seconds  bool // a bare number is a number of seconds
 }
@@ -43,7 +44,7 @@ func keysOf(t reflect.Type) []key {
 		if tag == "" {
 			continue
 		}
-		k := key{names: strings.Split(tag, ","), index: []int{i}, min: f.Tag.Get("min"), max: f.Tag.Get("max")}
+		k := key{names: strings.Split(tag, ","), index: []int{i}, doc: f.Tag.Get("doc"), min: f.Tag.Get("min"), max: f.Tag.Get("max")}
 		k.seconds = strings.HasSuffix(k.names[0], "_seconds")
 		keys = append(keys, k)
 	}

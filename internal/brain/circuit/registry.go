@@ -1,9 +1,14 @@
 package circuit
 
 import (
+	"fmt"
 	"log/slog"
 	"maps"
+	"reflect"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/aurorabot/aurora/internal/brain/bus"
 	"github.com/aurorabot/aurora/internal/spool"
@@ -78,6 +83,47 @@ func (r Registry) find(typ string) (string, Kind, bool) {
 
 // Types returns the names of the types, sorted.
 func (r Registry) Types() []string { return slices.Sorted(maps.Keys(r)) }
+
+// A Key is one key of a type's config, for a manual.
+type Key struct {
+	Name string
+	// Doc explains it in full sentences.
+	Doc string
+	// Default is what a node gets that does not set it.
+	Default string
+	// Min and Max bound it; empty: they do not.
+	Min, Max string
+}
+
+// Keys returns the keys of the type's config, in their order.
+func (k Kind) Keys() []Key {
+	if k.Settings == nil {
+		return nil
+	}
+	settings := reflect.ValueOf(k.Settings()).Elem()
+	var all []Key
+	for _, f := range keysOf(settings.Type()) {
+		all = append(all, Key{f.names[0], f.doc, written(settings.FieldByIndex(f.index), f.seconds), f.min, f.max})
+	}
+	return all
+}
+
+// written returns a value as people write it.
+func written(v reflect.Value, seconds bool) string {
+	switch {
+	case v.Type() == durationType && seconds:
+		return strconv.FormatFloat(v.Interface().(time.Duration).Seconds(), 'g', -1, 64)
+	case v.Type() == durationType:
+		return v.Interface().(time.Duration).String()
+	case v.Kind() == reflect.Slice && v.Len() == 0:
+		return "[]"
+	case v.Kind() == reflect.Slice:
+		return "[" + strings.Join(strings.Fields(strings.Trim(fmt.Sprint(v.Interface()), "[]")), ", ") + "]"
+	case v.Kind() == reflect.String && v.Len() == 0:
+		return `""`
+	}
+	return fmt.Sprint(v.Interface())
+}
 
 // A Config is what a node is made of.
 type Config struct {

@@ -61,13 +61,7 @@ func (c *counts) took(d time.Duration, well bool) {
 }
 
 func (k *crew) status() Status {
-	s := Status{ID: k.spec.ID, Type: k.spec.Type}
-	for _, t := range k.spec.Watch {
-		s.Watch = append(s.Watch, t.Glob)
-	}
-	for _, t := range k.spec.Emit {
-		s.Emit = append(s.Emit, t.Glob)
-	}
+	s := statusOf(k.spec)
 	if a, ok := k.node.(Agent); ok {
 		s.Model = a.Model()
 	}
@@ -97,18 +91,49 @@ func (k *crew) status() Status {
 
 // Mermaid draws the circuit as a Mermaid flowchart, with the figures of each
 // node.
-func (c *Circuit) Mermaid() string {
+func (c *Circuit) Mermaid() string { return draw(c.Status(), c.Edges(), true) }
+
+// Mermaid draws the circuit as a Mermaid flowchart.
+func (t *Topology) Mermaid() string { return draw(t.Status(), t.Edges(), false) }
+
+// Status returns the nodes as they are while nobody runs them: without figures.
+func (t *Topology) Status() []Status {
+	all := make([]Status, len(t.Nodes))
+	for i, s := range t.Nodes {
+		all[i] = statusOf(s)
+		if all[i].State = Stopped; !s.Enabled {
+			all[i].State = Disabled
+		}
+	}
+	return all
+}
+
+// statusOf returns what a status holds of the topology.
+func statusOf(spec *Spec) Status {
+	s := Status{ID: spec.ID, Type: spec.Type}
+	for _, t := range spec.Watch {
+		s.Watch = append(s.Watch, t.Glob)
+	}
+	for _, t := range spec.Emit {
+		s.Emit = append(s.Emit, t.Glob)
+	}
+	return s
+}
+
+func draw(nodes []Status, edges []Edge, figures bool) string {
 	var b strings.Builder
 	b.WriteString("flowchart LR\n  world([apps])\n")
-	for _, s := range c.Status() {
+	for _, s := range nodes {
 		label := fmt.Sprintf("%s<br/>%s", s.ID, s.Type)
 		if s.Model != "" {
 			label += "<br/>" + strings.Map(labelRune, s.Model)
 		}
-		label += fmt.Sprintf("<br/>%s: %d waiting, %d running, %d done, %d dead", s.State, s.Waiting, s.Running, s.Done, s.Dead)
+		if figures {
+			label += fmt.Sprintf("<br/>%s: %d waiting, %d running, %d done, %d dead", s.State, s.Waiting, s.Running, s.Done, s.Dead)
+		}
 		fmt.Fprintf(&b, "  n_%s[\"%s\"]\n", s.ID, label)
 	}
-	for _, e := range c.Edges() {
+	for _, e := range edges {
 		from, arrow := "world", "-->"
 		if e.From != "" {
 			from = "n_" + e.From

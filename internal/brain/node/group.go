@@ -27,6 +27,7 @@ type group struct {
 	first   time.Time // when the first came
 	due     time.Time // when the group is closed, if nothing more comes
 	at      int       // place among the open groups
+	hurried bool      // closed to make room; it waits for nothing more
 
 	unit *unit.Unit    // made once, when the group's turn comes
 	data []byte        // its file
@@ -114,8 +115,21 @@ func (h *hall) closeDue(now time.Time) time.Time {
 // closeNext closes the group whose time comes next, to make room.
 func (h *hall) closeNext() {
 	if len(h.clock) > 0 {
+		h.clock[0].hurried = true
 		h.close(h.clock[0])
 	}
+}
+
+// reopen lets a closed group wait again, before what has come for it meanwhile.
+func (h *hall) reopen(g *group, due time.Time) {
+	if other := h.open[g.key]; other != nil {
+		g.members = append(g.members, other.members...)
+		g.bytes += other.bytes
+		heap.Remove(&h.clock, other.at)
+	}
+	g.due = due
+	h.open[g.key] = g
+	heap.Push(&h.clock, g)
 }
 
 // left says that a member is not waiting any more.

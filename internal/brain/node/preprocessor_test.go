@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -356,12 +357,22 @@ func TestHoursOfTheDay(t *testing.T) {
 
 // journal is what the turns of a test know.
 type journal struct {
+	mu      sync.Mutex // guards what follows
 	open    map[string]bool
 	results map[string]bool
 }
 
-func (j journal) Open(turn string) bool      { return j.open[turn] }
-func (j journal) HasResult(call string) bool { return j.results[call] }
+func (j *journal) Open(turn string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.open[turn]
+}
+
+func (j *journal) HasResult(call string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.results[call]
+}
 
 func toolEnd(n int, call, outcome, text string) *amp.Envelope {
 	typ := amp.TypeToolCompleted
@@ -380,7 +391,7 @@ func TestFault9_ALateResultReachesTheMindAndTwoOfOneToolAreTwo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := usual()
 		first := unit.ID(said(1, "", ""), time.Time{})
-		o.Turns = journal{open: map[string]bool{"going-on": true}, results: map[string]bool{first + "/1/1": true}}
+		o.Turns = &journal{open: map[string]bool{"going-on": true}, results: map[string]bool{first + "/1/1": true}}
 		w := wake(t, bustest.NewDisk(), o, "", "")
 		w.put(said(1, "group_1", "weather in Shanghai and Beijing?"))
 		pass(time.Minute)
@@ -408,7 +419,7 @@ func TestFault9_ALateResultReachesTheMindAndTwoOfOneToolAreTwo(t *testing.T) {
 		}
 		for why, e := range quiet {
 			w.put(e)
-			pass(time.Minute)
+			pass(maxUndecided + time.Minute)
 			if u := w.holding(e); u.Wake || u.Note != why {
 				t.Errorf("%s: unit %+v", why, u)
 			}
@@ -420,11 +431,51 @@ func TestFault9_ALateResultReachesTheMindAndTwoOfOneToolAreTwo(t *testing.T) {
 	})
 }
 
+func TestAnEndThatComesDuringItsTurnWaitsForTheTurnsEnd(t *testing.T) {
+	for name, inJournal := range map[string]bool{"the turn gets it": true, "the turn ends without it": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := usual()
+				first := unit.ID(said(1, "", ""), time.Time{})
+				turns := &journal{open: map[string]bool{first: true}, results: map[string]bool{}}
+				o.Turns = turns
+				disk := bustest.NewDisk()
+				w := wake(t, disk, o, "", "")
+				w.put(said(1, "group_1", "/buy"))
+				pass(time.Second)
+				w.put(toolEnd(2, first+"/1/1", "ok", "bought"))
+				pass(90 * time.Second)
+				w.put(toolEnd(3, first+"/1/2", "ok", "sold"))
+				pass(3 * time.Second)
+				same(t, "turns while the turn goes on", w.texts(), "/buy")
+				if len(w.in("inbox/processing")) != 2 {
+					t.Errorf("processing %v", w.in("inbox/processing"))
+				}
+				turns.mu.Lock()
+				turns.open[first] = false
+				turns.results[first+"/1/1"], turns.results[first+"/1/2"] = inJournal, inJournal
+				turns.mu.Unlock()
+				pass(lookAtTurn)
+				late := "[tool.completed] im.polaris.weather.get_weather: ok bought\n[tool.completed] im.polaris.weather.get_weather: ok sold"
+				if inJournal {
+					same(t, "turns", w.texts(), "/buy")
+				} else {
+					same(t, "turns", w.texts(), "/buy", late)
+				}
+				if u := w.holding(toolEnd(3, "", "", "")); u.Text != late {
+					t.Errorf("unit %+v", u)
+				}
+				w.stop()
+			})
+		})
+	}
+}
+
 func TestWhatTheBrainDidIsNotMixedWithWhatPeopleSay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := usual()
 		first := unit.ID(said(1, "", ""), time.Time{})
-		o.Turns = journal{results: map[string]bool{first + "/1/1": true}}
+		o.Turns = &journal{results: map[string]bool{first + "/1/1": true}}
 		w := wake(t, bustest.NewDisk(), o, "", "")
 		w.put(said(1, "group_1", "/weather"))
 		pass(time.Second)

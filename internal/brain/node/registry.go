@@ -18,12 +18,14 @@ type Turner interface {
 	Run(ctx context.Context, u *unit.Unit) error
 }
 
-// Turns know the journals of turns. A turn has the id of its unit.
+// Turns know the journals of turns. A turn has the id of its unit. Both methods
+// are asked often, from several goroutines.
 type Turns interface {
 	// Open reports whether the turn has begun and not ended.
 	Open(turn string) bool
-	// HasResult reports whether the journal holds the result of a call as the
-	// platform gave it. What a turn that ended early put in its place is none.
+	// HasResult reports whether the journal holds the end of a call as the
+	// platform told it. That a call waits for an approval is no end of it, nor is
+	// what a turn put in its place that was interrupted or ended early.
 	HasResult(call string) bool
 }
 

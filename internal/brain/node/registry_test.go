@@ -53,6 +53,28 @@ func TestTheCommentedSettingsAreTheDefaults(t *testing.T) {
 	}
 }
 
+func TestEveryTypeAndKeyIsExplained(t *testing.T) {
+	types := Registry(usual())
+	for _, name := range types.Types() {
+		k := types[name]
+		if !strings.HasSuffix(k.Doc, ".") || !strings.Contains(string(circuit.Default()), "type: "+name) {
+			t.Errorf("%s: %q", name, k.Doc)
+		}
+		for _, key := range k.Keys() {
+			if !strings.HasSuffix(key.Doc, ".") || key.Default == "" {
+				t.Errorf("%s: %+v", name, key)
+			}
+		}
+	}
+	defaults := map[string]string{}
+	for _, key := range types["preprocessor"].Keys() {
+		defaults[key.Name] = key.Default
+	}
+	if defaults["debounce_seconds"] != "2" || defaults["wake"] != "[message.*, alarm.*, timer.*, approval.*]" || defaults["quiet_hours"] != `""` || defaults["commands_at_once"] != "true" {
+		t.Errorf("defaults %v", defaults)
+	}
+}
+
 func TestTheOriginalsExampleRuns(t *testing.T) {
 	_, err := circuit.Parse("topology.yaml", []byte(`
 nodes:
