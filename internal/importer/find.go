@@ -154,11 +154,8 @@ func findProjects(projects *value) []found {
 	return list
 }
 
-// The members that make an object a server.
-var (
-	commandNames = []string{"command"}
-	urlNames     = []string{"url", "serverUrl", "httpUrl", "endpoint"}
-)
+// urlNames are the names under which clients keep the address of a server.
+var urlNames = []string{"url", "serverUrl", "httpUrl", "endpoint"}
 
 func looksLikeServer(v *value) bool {
 	if command := v.get("command"); command != nil && (command.kind == stringKind || command.kind == listKind || command.get("path") != nil) {
