@@ -173,12 +173,13 @@ func probe(dir string) error {
 
 // spoolChecks looks at the spools, and at what the daemon says of them.
 func spoolChecks(c *config.Config, flow *control.Flow) []Check {
-	now, err := Events(c).Flow()
-	if err != nil {
-		return []Check{{Name: "events", Said: err.Error(), Hint: "Give the user who runs Aurora the right to read " + c.Home.Data("kernel") + "."}}
-	}
-	if flow != nil {
-		now = *flow
+	now := flow
+	if now == nil {
+		files, err := Events(c).Flow()
+		if err != nil {
+			return []Check{{Name: "events", Said: err.Error(), Hint: "Give the user who runs Aurora the right to read " + c.Home.Data("kernel") + "."}}
+		}
+		now = &files
 	}
 	var checks []Check
 	for _, s := range now.Spools {
