@@ -174,7 +174,7 @@ func (w *wiring) words(l *layer, at string) ([]string, bool) {
 		if path := w.expand.path("", words[0]); exists(path) {
 			words[0] = path
 		} else {
-			list := quoteWords(strings.Fields(line.words[0]))
+			list := quoteWords(shellWords(line.words[0]))
 			l.src.problem(at, "is neither one word nor an existing file", "write it as a list: ["+strings.Join(list, ", ")+"]")
 			return words, false
 		}
@@ -182,12 +182,42 @@ func (w *wiring) words(l *layer, at string) ([]string, bool) {
 	return words, ok
 }
 
+// shellWords cuts a line into words as people mean it who know a shell: at
+// blanks outside quotes, which go.
+func shellWords(line string) []string {
+	var words []string
+	var word strings.Builder
+	var quote rune // 0: outside
+	open := false  // a word has begun, be it empty
+	for _, r := range line {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote, open = r, true
+		case quote == 0 && strings.ContainsRune(" \t\n", r):
+			if open {
+				words = append(words, word.String())
+				word.Reset()
+				open = false
+			}
+		default:
+			word.WriteRune(r)
+			open = true
+		}
+	}
+	if open {
+		words = append(words, word.String())
+	}
+	return words
+}
+
 // quoteWords puts those words in quotes that YAML would not read as text.
 func quoteWords(words []string) []string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
 		quoted[i] = word
-		if strings.ContainsAny(word, `,[]{}&*#?|<>=!%@:"'`+"`$\\") || strings.HasPrefix(word, "-") {
+		if word == "" || strings.ContainsAny(word, ` ,[]{}&*#?|<>=!%@:"'`+"`$\\") || strings.HasPrefix(word, "-") {
 			quoted[i] = fmt.Sprintf("%q", word)
 		}
 	}

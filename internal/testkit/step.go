@@ -264,20 +264,27 @@ func itemStep(verb, args string) (func(*turn) error, error) {
 	if !slices.Contains([]itemKind{tools, resources, templates, prompts}, kind) {
 		return nil, fmt.Errorf("%s what? tool, resource, template or prompt, not %q", verb, kindWord)
 	}
-	if verb == "remove" {
-		name, err := literal(rest)
-		return func(t *turn) error {
-			t.server.mu.Lock()
-			defer t.server.mu.Unlock()
-			t.server.items[kind] = slices.DeleteFunc(t.server.items[kind], func(i item) bool { return i.name == name })
-			return nil
-		}, err
+	text, err := parseTemplate(rest, false)
+	if err != nil {
+		return nil, err
 	}
-	it, err := parseItem(kind, rest)
+	apply := func(server *server, what string) error {
+		if verb == "remove" {
+			name, err := literal(what)
+			server.items[kind] = slices.DeleteFunc(server.items[kind], func(i item) bool { return i.name == name })
+			return err
+		}
+		it, err := parseItem(kind, what)
+		server.items[kind] = append(server.items[kind], it)
+		return err
+	}
 	return func(t *turn) error {
+		what, err := text.text(t)
+		if err != nil {
+			return err
+		}
 		t.server.mu.Lock()
 		defer t.server.mu.Unlock()
-		t.server.items[kind] = append(t.server.items[kind], it)
-		return nil
-	}, err
+		return apply(t.server, string(what))
+	}, apply(&server{items: map[itemKind][]item{}}, string(text.sample()))
 }

@@ -179,21 +179,19 @@ func (a *app) decodeTool(conf *config.App, f fields) (*Tool, error) {
 	if err := f.texts(map[string]*string{"title": &t.Title, "description": &t.Description}); err != nil {
 		return nil, err
 	}
-	var execution json.RawMessage
-	for _, field := range []struct {
-		name string
-		into *json.RawMessage
-	}{{"inputSchema", &t.InputSchema}, {"outputSchema", &t.OutputSchema}, {"annotations", &t.Annotations}, {"execution", &execution}} {
-		if *field.into, err = f.object(field.name); err != nil {
-			return nil, err
-		}
+	if t.InputSchema, err = f.object("inputSchema"); err != nil {
+		return nil, err
 	}
 	if t.InputSchema == nil {
 		t.InputSchema = anyObject
 	}
-	if execution != nil {
+	// The rest only describes: what is strange about it says nothing, and costs
+	// the tool nothing.
+	t.OutputSchema, _ = f.object("outputSchema")
+	t.Annotations, _ = f.object("annotations")
+	if execution, _ := f.object("execution"); execution != nil {
 		var e struct{ TaskSupport json.RawMessage }
-		_ = json.Unmarshal(execution, &e) // a strange one says nothing
+		_ = json.Unmarshal(execution, &e)
 		t.TaskRequired = string(e.TaskSupport) == `"required"`
 	}
 	hints, title := decodeHints(t.Annotations)
