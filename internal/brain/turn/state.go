@@ -138,6 +138,19 @@ func (c *called) given() bool {
 	return c.result != nil && !c.result.Ours && c.result.Outcome != string(call.Waiting)
 }
 
+// complete reports whether everything that the answer asked for has come.
+func (st *step) complete() bool {
+	if st.answer == nil {
+		return true
+	}
+	for _, c := range st.calls {
+		if c.result == nil {
+			return false
+		}
+	}
+	return len(st.prompts) >= len(st.answer.Prompts) || st.answer.Error != ""
+}
+
 // sound reports whether the records tell a turn as it is written: it begins as
 // the turn of this id, steps follow each other, and none begins before the one
 // before it has all its results. Nothing can go on from any other.
@@ -152,16 +165,12 @@ func (s *state) sound(turn string) bool {
 		if st.number != i+1 {
 			return false
 		}
-		if i == len(s.steps)-1 {
-			break
-		}
-		if st.answer == nil || len(st.prompts) < len(st.answer.Prompts) {
+		if i < len(s.steps)-1 && st.answer == nil {
 			return false
 		}
-		for _, c := range st.calls {
-			if c.result == nil {
-				return false
-			}
+		// Only the last step may lack something, and only if nothing came after it.
+		if (i < len(s.steps)-1 || s.stopped || len(s.replies) > 0) && !st.complete() {
+			return false
 		}
 	}
 	for i, a := range s.replies {

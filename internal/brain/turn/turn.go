@@ -133,7 +133,8 @@ func (t *turn) builtins(ctx context.Context) (said, answers []string, err error)
 	return said, answers, nil
 }
 
-// stopped ends a turn that a person stopped. Calls that have no result get one.
+// stopped ends a turn that a person stopped. Its calls have their results: those
+// that ran were cancelled, the others never began.
 func (t *turn) stopped() error {
 	if !t.state.stopped {
 		if err := t.record(Record{Kind: KindStop}); err != nil {
@@ -141,25 +142,8 @@ func (t *turn) stopped() error {
 		}
 		t.state.stopped = true
 	}
-	for _, st := range t.state.steps {
-		for i, c := range st.calls {
-			if c.result != nil {
-				continue
-			}
-			if err := t.settle(stoppedContext(), st, i, t.tools(context.Background()), minResult); err != nil {
-				return err
-			}
-		}
-	}
 	t.halt(t.unit.Lane())
 	return t.end(Stopped, "")
-}
-
-// stoppedContext returns a context in which no call is begun.
-func stoppedContext() context.Context {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(ErrStopped)
-	return ctx
 }
 
 // end remembers the turn and ends it.
