@@ -6,6 +6,7 @@ import (
 
 	"github.com/aurorabot/aurora/amp"
 	"github.com/aurorabot/aurora/internal/brain/unit"
+	"github.com/aurorabot/aurora/internal/call"
 )
 
 // The end of a call whose turn goes on, and does not have it, waits for the end
@@ -23,16 +24,13 @@ func (p *Preprocessor) mayWake(e *amp.Envelope) bool {
 	return amp.MatchAny(p.Wake, e.Payload.Type)
 }
 
-// cancelled is the outcome of a call that the brain itself gave up.
-const cancelled = "cancelled"
-
 // wakes reports whether an event starts a turn, and why one does not that might
 // have been expected to.
 func (p *Preprocessor) wakes(e *amp.Envelope, now time.Time) (bool, string) {
-	if end, ok := unit.ToolEndOf(e); ok && end.Caller == "brain" {
+	if end, ok := unit.ToolEndOf(e); ok && end.Caller == string(call.Brain) {
 		turn, named := unit.TurnOf(end.CallID)
 		switch {
-		case end.Outcome == cancelled:
+		case end.Outcome == string(call.Cancelled):
 			return false, "the brain cancelled it itself"
 		case !named || p.turns == nil:
 			return false, "nobody knows which turn the call was made in"
@@ -55,7 +53,7 @@ func (p *Preprocessor) wakes(e *amp.Envelope, now time.Time) (bool, string) {
 // turnOf returns the turn in which a call was made whose end an event tells.
 func turnOf(e *amp.Envelope) (string, bool) {
 	end, ok := unit.ToolEndOf(e)
-	if !ok || end.Caller != "brain" {
+	if !ok || end.Caller != string(call.Brain) {
 		return "", false
 	}
 	return unit.TurnOf(end.CallID)
@@ -73,6 +71,6 @@ func (p *Preprocessor) undecided(g *group, now time.Time) bool {
 			return false
 		}
 		end, _ := unit.ToolEndOf(m.event)
-		return end.Outcome != cancelled && p.turns.Open(turn) && !p.turns.HasResult(end.CallID)
+		return end.Outcome != string(call.Cancelled) && p.turns.Open(turn) && !p.turns.HasResult(end.CallID)
 	})
 }
