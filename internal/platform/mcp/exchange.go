@@ -20,6 +20,7 @@ const (
 
 	resumeWait  = 250 * time.Millisecond // before the first attempt to resume
 	resumeCap   = 5 * time.Second        // and at most before any, unless the server says
+	resumeLeast = 10 * time.Millisecond  // whatever the server says
 	resumeTries = 5                      // attempts in a row that may fail
 )
 
@@ -288,7 +289,7 @@ func (w *web) readAll(res *http.Response) (*[]byte, error) {
 // breaks off before the answer.
 func (x *exchange) stream(ctx context.Context, res *http.Response, g *generation) error {
 	t := x.t
-	last, wait := "", resumeWait
+	last, idle := "", 0
 	for {
 		events := t.events(res)
 		events.lastID, events.id = last, last
@@ -315,13 +316,11 @@ func (x *exchange) stream(ctx context.Context, res *http.Response, g *generation
 		case events.lastID == "":
 			return x.t.sorted(fmt.Errorf("the stream of the answer ended without it: %w", err))
 		}
-		if any || events.lastID != last {
-			wait = resumeWait
-		} else {
-			wait = min(2*wait, resumeCap)
+		if idle++; any || events.lastID != last {
+			idle = 0
 		}
 		last = events.lastID
-		if res, err = t.resume(ctx, g, last, wait, events.retry); err != nil {
+		if res, err = t.resume(ctx, g, last, idle, events.retry); err != nil {
 			return x.t.sorted(err)
 		}
 	}
@@ -329,13 +328,18 @@ func (x *exchange) stream(ctx context.Context, res *http.Response, g *generation
 
 // resume opens the stream again after an event (MCP 2025-11-25,
 // basic/transports#resumability-and-redelivery). It waits as long as the server
-// asks for, else for wait.
-func (t *streamable) resume(ctx context.Context, g *generation, last string, wait, retry time.Duration) (*http.Response, error) {
+// asks for, and the longer the more often nothing has come: idle times so far.
+func (t *streamable) resume(ctx context.Context, g *generation, last string, idle int, retry time.Duration) (*http.Response, error) {
+	asked := time.Duration(0) // by an error of the server
 	for try := 1; ; try++ {
-		if retry >= 0 {
-			wait = retry
+		wait := min(resumeWait<<min(idle+try-1, 10), resumeCap)
+		switch {
+		case retry >= 0 && idle+try == 1:
+			wait = max(retry, resumeLeast)
+		case retry >= 0:
+			wait = max(retry, wait)
 		}
-		if !pause(ctx, wait) {
+		if !pause(ctx, max(wait, asked)) {
 			return nil, context.Cause(ctx)
 		}
 		res, err := t.get(ctx, g, last)
@@ -353,12 +357,11 @@ func (t *streamable) resume(ctx context.Context, g *generation, last string, wai
 			if e.Code/100 != 5 && e.Code != http.StatusTooManyRequests {
 				try = resumeTries
 			}
-			wait = max(wait, e.RetryAfter)
+			asked = e.RetryAfter
 		}
 		if try == resumeTries {
 			return nil, fmt.Errorf("the stream of the answer broke off and could not be resumed: %w", lostFor(err))
 		}
-		wait = min(2*wait, resumeCap)
 	}
 }
 
