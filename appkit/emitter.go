@@ -34,6 +34,7 @@ const resendAfter = 30 * time.Second
 type Emitter struct {
 	app    string
 	native bool // the host is Aurora
+	later  bool // and takes no events from this process
 	box    outbox
 
 	wake chan struct{} // cap 1: there is something to send
@@ -59,7 +60,7 @@ type pending struct {
 // [App.Emitter].
 func (p Process) NewEmitter(app string) *Emitter {
 	env := p.Env()
-	e := &Emitter{app: app, native: env.Package != "", wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	e := &Emitter{app: app, native: env.Package != "", later: env.EventsLater, wake: make(chan struct{}, 1), ended: make(chan struct{})}
 	if env.DataDir != "" {
 		e.box.dir = filepath.Join(env.DataDir, "outbox")
 	}
@@ -76,14 +77,19 @@ func (e *Emitter) Post(event Event) error {
 // Emit tells that something happened, and returns when it is durable at Aurora.
 // Events of one emitter are delivered in the order of the calls.
 //
-// When ctx or the session ends before that, the error is [ErrKept]: the event
-// goes out again later, and the caller has nothing more to do. Any other error
+// When ctx or the session ends before that, or Aurora runs for one command only
+// ([Env.EventsLater]), the error is [ErrKept]: the event goes out again later, and
+// the caller has nothing more to do. A tool that need not know how it ends calls
+// [Emitter.Post] instead, which never waits for Aurora. Any other error
 // means that the event was not taken: it is not valid, too many wait
 // ([ErrOutboxFull]), or it cannot be written to disk.
 func (e *Emitter) Emit(ctx context.Context, event Event) error {
 	p, ended, err := e.accept(&event)
 	if err != nil || p == nil {
 		return err
+	}
+	if e.later {
+		return fmt.Errorf("event %s: %w", event.Type, ErrKept)
 	}
 	select {
 	case <-p.done:
@@ -223,6 +229,10 @@ func (e *Emitter) run(ctx context.Context, write func(message []byte) error, log
 		close(e.ended)
 		e.ended = make(chan struct{})
 	}()
+	if e.later {
+		<-ctx.Done()
+		return
+	}
 	again := time.NewTicker(resendAfter / 3)
 	defer again.Stop()
 	for {

@@ -191,6 +191,29 @@ func TestPostReturnsWhenTheEventIsKept(t *testing.T) {
 	}
 }
 
+// Aurora runs for one command, and no tool waits for it to take an event.
+func TestWithAHouseForOneCommandEventsAreKeptForLater(t *testing.T) {
+	dir := t.TempDir()
+	once := append(aurora(dir), "AURORA_APP_EVENTS=later")
+	app, emitter := emitting(once)
+	p := serveIn(t, app, once)
+	p.handshake("2025-11-25")
+	if err := emitter.Emit(t.Context(), appkit.Event{Type: "a.b", ID: "1"}); !errors.Is(err, appkit.ErrKept) {
+		t.Fatalf("got %v", err)
+	}
+	p.request("ping", "{}") // nothing came before its answer
+	if kept(t, dir) != 1 {
+		t.Error("the event was not kept")
+	}
+
+	app, _ = emitting(aurora(dir))
+	p = serveIn(t, app, aurora(dir))
+	p.handshake("2025-11-25")
+	if id := p.event(); id != "1" {
+		t.Errorf("event %s", id)
+	}
+}
+
 func TestWhatIsNoEventIsRefusedAtOnce(t *testing.T) {
 	_, emitter := emitting(aurora(t.TempDir()))
 	for _, bad := range []appkit.Event{{}, {Type: strings.Repeat("x", 201)}, {Type: "a", ID: strings.Repeat("x", 513)}, {Type: "a", Data: func() {}}, {Type: "a", Data: strings.Repeat("x", amp.MaxData)}} {

@@ -15,6 +15,7 @@ const (
 	envConfig   = "AURORA_APP_CONFIG"
 	envTimeZone = "AURORA_USER_TZ"
 	envLanguage = "AURORA_USER_LANG"
+	envEvents   = "AURORA_APP_EVENTS"
 )
 
 // An Env is what Aurora tells an app about itself and its user. Every field is
@@ -35,8 +36,13 @@ type Env struct {
 	// Language is the user's language tag, such as zh or en-GB
 	// (AURORA_USER_LANG).
 	Language string
+	// EventsLater says that Aurora takes no events from this process
+	// (AURORA_APP_EVENTS=later): it was started for one command only. What an
+	// [Emitter] is told is kept, and goes out when Aurora runs as a whole.
+	EventsLater bool
 
 	startup string // the JSON object of AURORA_APP_STARTUP
+	events  string // AURORA_APP_EVENTS
 }
 
 // ReadEnv picks Aurora's variables out of an environment of KEY=value strings.
@@ -50,6 +56,7 @@ func ReadEnv(environ []string) Env {
 		envConfig:   &e.ConfigFile,
 		envTimeZone: &e.TimeZone,
 		envLanguage: &e.Language,
+		envEvents:   &e.events,
 	}
 	for _, entry := range environ {
 		key, value, _ := strings.Cut(entry, "=")
@@ -57,6 +64,7 @@ func ReadEnv(environ []string) Env {
 			*field = value
 		}
 	}
+	e.EventsLater = e.events == "later"
 	return e
 }
 

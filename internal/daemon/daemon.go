@@ -200,7 +200,7 @@ func (d *Daemon) openPlatform(ctx context.Context, o Options, apps []*config.App
 	d.host = host.New(host.Options{
 		Apps:        apps,
 		Faults:      faults,
-		Dialer:      dataDialer{dialer, home},
+		Dialer:      dataDialer{dialer, home, o.OneShot},
 		Audit:       d.audit,
 		Observe:     observe,
 		House:       house,
