@@ -153,7 +153,7 @@ func (s *stage) up(keepGoing bool, only ...string) error {
 	s.host = host.New(host.Options{
 		Apps:    apps,
 		Faults:  faults,
-		Dialer:  &host.StdioDialer{Launcher: launcher, Logger: logger},
+		Dialer:  &host.StdioDialer{Launcher: launcher, Logger: logger, Redact: s.conf.Redact},
 		Logger:  logger,
 		Redact:  s.conf.Redact,
 		Observe: s.observe,

@@ -36,6 +36,9 @@ type Link struct {
 	// FirstByte is closed when the peer has said anything at all. A start
 	// gives its slot to the next one then. Nil: not known.
 	FirstByte <-chan struct{}
+	// LastNoise, if set, returns the last line on stdout that was no message,
+	// redacted; empty if there was none.
+	LastNoise func() string
 }
 
 // A Dialer opens a link to an app. It is called by the app's own goroutines,
@@ -145,18 +148,27 @@ func (d *StdioDialer) Dial(ctx context.Context, app *config.App) (*Link, error) 
 		return nil, err
 	}
 	var noise atomic.Int64
+	var last atomic.Pointer[string]
 	t := mcp.NewStdio(p.Stdout(), p.Stdin(), mcp.StdioOptions{
 		OnNoise: func(line []byte) {
+			text := string(line)
+			last.Store(&text)
 			level := slog.LevelWarn
 			if noise.Add(1) > noiseLogged {
 				level = slog.LevelDebug
 			}
 			if log.Enabled(ctx, level) {
-				log.Log(ctx, level, "App printed a line on stdout that is no message.", "line", d.Redact.String(string(line)))
+				log.Log(ctx, level, "App printed a line on stdout that is no message.", "line", d.Redact.String(text))
 			}
 		},
 	})
-	return &Link{Transport: t, Process: p, FirstByte: p.FirstOutput()}, nil
+	lastNoise := func() string {
+		if line := last.Load(); line != nil {
+			return d.Redact.String(*line)
+		}
+		return ""
+	}
+	return &Link{Transport: t, Process: p, FirstByte: p.FirstOutput(), LastNoise: lastNoise}, nil
 }
 
 var _ Process = (*proc.Process)(nil)

@@ -225,7 +225,11 @@ func (a *app) fetch(ctx context.Context, s *mcp.Session, which lists, old *part,
 		at(what)
 		l, err := ask(ctx)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", what, err))
+			var cut *mcp.CallError
+			if !errors.As(err, &cut) { // which names what was asked
+				err = fmt.Errorf("%s: %w", what, err)
+			}
+			errs = append(errs, err)
 			failed |= list
 			return
 		}
