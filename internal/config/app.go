@@ -58,6 +58,11 @@ type MCP struct {
 	// URL and Headers are those of a remote server, expanded.
 	URL     string
 	Headers map[string]string
+	// HeaderSources tells, for headers whose values hold expansions, what they
+	// come from: "${TOKEN}". It is for messages about them.
+	HeaderSources map[string][]string
+	// TLS names the certificates for a remote server.
+	TLS TLS
 	// Protocol is "auto" or one version of MCP.
 	Protocol string
 	// HealthTimeout covers spawn, handshake and first lists.
@@ -69,6 +74,14 @@ type MCP struct {
 	Restart Restart
 	// Insecure allows http:// to a host that is not this machine.
 	Insecure bool
+}
+
+// TLS names files with certificates, all absolute; empty for none.
+type TLS struct {
+	// CA holds authorities to believe in, beside those of this machine.
+	CA string
+	// Cert and Key are our own certificate and its key; both or none are set.
+	Cert, Key string
 }
 
 // Restart says what happens when the process of an app ends by itself.

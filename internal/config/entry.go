@@ -69,6 +69,8 @@ type connection struct {
 	Headers map[string]string `yaml:"headers" expand:"yes" computed:"{}"`
 	// Allows `http://` to another machine, where everybody on the way can read along.
 	Insecure bool `yaml:"insecure" default:"false"`
+	// Certificates for a remote server that the authorities of this machine do not know, or that wants one of us.
+	TLS tlsEntry `yaml:"tls"`
 	// The version of MCP to offer, or `auto` for the newest.
 	Protocol string `yaml:"protocol" one:"auto|2025-11-25|2025-06-18|2025-03-26|2024-11-05" default:"auto"`
 	// The time for the start of the process, the handshake and the first lists together.
@@ -79,6 +81,17 @@ type connection struct {
 	CallMax time.Duration `yaml:"call_max_seconds" default:"600" unit:"s" min:"10ms" max:"7d"`
 	// What happens when the process ends by itself.
 	Restart restartEntry `yaml:"restart"`
+}
+
+// tlsEntry names the certificates for a remote server. Paths are relative to the
+// home; the files are PEM.
+type tlsEntry struct {
+	// A file with the certificates of more authorities to believe in, such as that of a company.
+	CA string `yaml:"ca" expand:"yes"`
+	// Our own certificate, with those between it and its authority, for a server that asks for one.
+	Cert string `yaml:"cert" expand:"yes"`
+	// The key of our own certificate.
+	Key string `yaml:"key" expand:"yes"`
 }
 
 // restartEntry says what happens when the process of an app ends by itself.

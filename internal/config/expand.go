@@ -107,6 +107,26 @@ func (e *expander) value(inside string, depth int) (string, []fault) {
 	}}
 }
 
+// expansions returns the expansions in a text, without their defaults: "${NAME}",
+// "${file:PATH}".
+func expansions(text string) []string {
+	var all []string
+	for {
+		start := strings.Index(text, "${")
+		if start < 0 {
+			return all
+		}
+		text = text[start+2:]
+		length := closingBrace(text)
+		if length < 0 {
+			return all
+		}
+		name, _, _ := strings.Cut(text[:length], ":-")
+		all = append(all, "${"+name+"}")
+		text = text[length+1:]
+	}
+}
+
 // maxSecretFile bounds what ${file:PATH} reads.
 const maxSecretFile = 1 << 20
 

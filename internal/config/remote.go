@@ -12,6 +12,8 @@ import (
 func (w *wiring) remote(headers map[string]string) {
 	m := &w.app.MCP
 	m.Headers = headers
+	m.HeaderSources = w.headerSources()
+	w.certificates()
 	l := first(w.layers, "url")
 	if l == nil {
 		w.missing("url", "write the address of the server")
@@ -106,6 +108,32 @@ func (r *reader) headers(d *draft, layers []*layer) map[string]string {
 		return nil
 	}
 	return joined
+}
+
+// headerSources names what the values of headers are put together from.
+func (w *wiring) headerSources() map[string][]string {
+	var sources map[string][]string
+	for name := range w.app.MCP.Headers {
+		for _, l := range w.layers {
+			text, written := "", false
+			for spelled, value := range l.conn.Headers {
+				if strings.EqualFold(spelled, name) {
+					text, written = value, true
+				}
+			}
+			if !written {
+				continue
+			}
+			if names := expansions(text); names != nil {
+				if sources == nil {
+					sources = map[string][]string{}
+				}
+				sources[name] = names
+			}
+			break
+		}
+	}
+	return sources
 }
 
 // isHeaderName knows the tokens of RFC 9110, section 5.6.2.

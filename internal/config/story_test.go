@@ -169,6 +169,10 @@ func showApps(c *Config) string {
 		for _, name := range sortedKeys(m.Headers) {
 			show("header "+name, m.Headers[name], "")
 		}
+		for _, name := range sortedKeys(m.HeaderSources) {
+			show("header "+name+" comes from", m.HeaderSources[name], "")
+		}
+		show("tls", m.TLS, TLS{})
 		show("insecure", m.Insecure, false)
 		show("protocol", m.Protocol, "auto")
 		show("health timeout", m.HealthTimeout, 10*time.Second)
