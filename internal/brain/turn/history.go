@@ -33,7 +33,8 @@ type group struct {
 	Messages []llm.Message `json:"messages,omitempty"`
 }
 
-// A history is what is remembered of a session, durable. It is one turn's.
+// A history is what is remembered of a session, durable. It is one turn's. The
+// zero history remembers nothing: it is that of what belongs to no session.
 type history struct {
 	files  FileLayer
 	dir    string
@@ -81,6 +82,9 @@ func (h *history) has(turn string, fresh bool) bool {
 
 // add remembers a turn, once.
 func (h *history) add(turn string, at time.Time, messages []llm.Message) error {
+	if h.path == "" {
+		return nil
+	}
 	if h.has(turn, false) {
 		return h.write(nil) // whoever wrote it may not have made it durable
 	}
@@ -89,6 +93,9 @@ func (h *history) add(turn string, at time.Time, messages []llm.Message) error {
 
 // fresh forgets what is remembered, once for a turn.
 func (h *history) fresh(turn string, at time.Time) error {
+	if h.path == "" {
+		return nil
+	}
 	if h.has(turn, true) {
 		return h.write(nil)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/aurorabot/aurora/internal/brain/commands"
 	"github.com/aurorabot/aurora/internal/brain/llm"
 	"github.com/aurorabot/aurora/internal/brain/unit"
+	"github.com/aurorabot/aurora/internal/redact"
 	"github.com/aurorabot/aurora/internal/spool"
 )
 
@@ -68,6 +69,9 @@ type Options struct {
 	// OnRecord is told of each record as it is written. It is called by the
 	// goroutines of Run and must not block.
 	OnRecord func(u *unit.Unit, r Record)
+	// Redact hides secrets in what models say went wrong; nil: hides what looks
+	// like one.
+	Redact *redact.Redactor
 	// Files is the file system; nil: the real one.
 	Files FileLayer
 	// Logger is told what a keeper should know; nil: nobody is.

@@ -87,9 +87,13 @@ func (t *turn) replyTool(ctx context.Context) (brain.Tool, string) {
 		return brain.Tool{}, fmt.Sprintf("the app %s has no reply tool", apps[i].Key)
 	}
 	for _, tool := range t.opt.House.Tools(ctx) {
-		if tool.Canonical == apps[i].Reply {
-			return tool, ""
+		if tool.Canonical != apps[i].Reply {
+			continue
 		}
+		if t.unit.Session == "" && addressOf(tool.Schema).must {
+			return brain.Tool{}, "what woke the brain belongs to no session"
+		}
+		return tool, ""
 	}
 	return brain.Tool{Canonical: apps[i].Reply, App: apps[i].Key}, "" // not up; the call says so
 }
@@ -136,36 +140,52 @@ var (
 	textKeys    = []string{"text", "message", "content"}
 )
 
-// replyArguments returns the arguments of a reply tool, by its schema.
-func replyArguments(schema json.RawMessage, u *unit.Unit, text string) json.RawMessage {
+// An address says which arguments of a reply tool take what.
+type address struct {
+	session string // empty: the tool knows one session only
+	must    bool   // the session is required
+	text    string
+}
+
+// addressOf reads the schema of a reply tool; one that is not known is taken for
+// the usual.
+func addressOf(schema json.RawMessage) address {
 	properties := arguments.Properties(schema)
-	pick := func(keys []string) string {
+	if len(properties) == 0 {
+		return address{session: sessionKeys[0], text: textKeys[0]}
+	}
+	pick := func(keys []string) (string, bool) {
 		for _, k := range keys {
-			if slices.ContainsFunc(properties, func(p arguments.Property) bool { return p.Name == k }) {
-				return k
+			if i := slices.IndexFunc(properties, func(p arguments.Property) bool { return p.Name == k }); i >= 0 {
+				return k, properties[i].Required
 			}
 		}
-		return ""
+		return "", false
 	}
-	session, words := pick(sessionKeys), pick(textKeys)
-	if len(properties) == 0 { // the schema does not say, or is not known
-		session, words = sessionKeys[0], textKeys[0]
-	}
-	if words == "" {
-		words = textKeys[0]
+	var a address
+	a.session, a.must = pick(sessionKeys)
+	if a.text, _ = pick(textKeys); a.text == "" {
+		a.text = textKeys[0]
 		for _, p := range properties {
-			if p.Text() && p.Name != session {
-				words = p.Name
+			if p.Text() && p.Name != a.session {
+				a.text = p.Name
 				break
 			}
 		}
 	}
-	members := quote(words) + ":" + quote(text)
-	if session != "" && u.Session != "" {
-		members = quote(session) + ":" + quote(u.Session) + "," + members
+	return a
+}
+
+// replyArguments returns the arguments of a reply tool, by its schema.
+func replyArguments(schema json.RawMessage, u *unit.Unit, text string) json.RawMessage {
+	a := addressOf(schema)
+	args := quote(a.text) + ":" + quote(text)
+	if a.session != "" && u.Session != "" {
+		args = quote(a.session) + ":" + quote(u.Session) + "," + args
 	}
-	args := "{" + members + "}"
-	if fit, err := arguments.FromModel(schema, args); err == nil { // a session that is a number, where the schema wants one
+	args = "{" + args + "}"
+	// A session that is a number, where the schema wants one.
+	if fit, err := arguments.FromModel(schema, args); err == nil {
 		return fit
 	}
 	return json.RawMessage(args)

@@ -66,8 +66,11 @@ func (t *turn) run(ctx, base context.Context, whole bool) (err error) {
 	if t.state.end != nil {
 		return t.journal.sync() // whoever wrote the end may not have come to this
 	}
-	if t.history, err = openHistory(t.files, t.opt.Sessions, t.unit.Lane()); err != nil {
-		return err
+	t.history = &history{}
+	if t.unit.Session != "" {
+		if t.history, err = openHistory(t.files, t.opt.Sessions, t.unit.Lane()); err != nil {
+			return err
+		}
 	}
 	// A turn that is remembered already is not reminded of itself.
 	t.history.leaveOut(t.unit.ID)

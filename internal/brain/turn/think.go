@@ -143,11 +143,11 @@ func (t *turn) ask(timed, whole context.Context, st *step, r llm.Request) error 
 	case err != nil && whole.Err() != nil:
 		return ErrInterrupted
 	case err != nil:
-		answer.Error, answer.Fault = faultOf(err)
+		answer.Error, answer.Fault = t.faultOf(err)
 		if context.Cause(ctx) != nil {
 			answer.Error = "no answer in time"
 		}
-		t.log.Warn("the model gave no answer", "step", st.number, "error", err)
+		t.log.Warn("the model gave no answer", "step", st.number, "error", answer.Error)
 	default:
 		if r.Tools == nil {
 			a.ToolCalls, a.Prompts = nil, nil // nothing was offered
@@ -173,13 +173,14 @@ func (t *turn) ask(timed, whole context.Context, st *step, r llm.Request) error 
 }
 
 // faultOf returns what an error of a model says, without secrets.
-func faultOf(err error) (string, llm.Fault) {
+func (t *turn) faultOf(err error) (string, llm.Fault) {
+	text, fault := err.Error(), llm.Fault("")
 	var known *llm.Error
 	if errors.As(err, &known) {
-		return cut(utf8Text(known.Message), maxErrorText, len(known.Message), ""), known.Fault
+		text, fault = known.Message, known.Fault
 	}
-	text := err.Error()
-	return cut(utf8Text(text), maxErrorText, len(text), ""), ""
+	text = cut(utf8Text(t.opt.Redact.String(text)), maxErrorText, len(text), "")
+	return cmp.Or(text, "it failed without a word"), fault
 }
 
 // maxErrorText bounds an error in a journal, in bytes.

@@ -522,6 +522,35 @@ func TestAnAlarmWakesWithoutWords(t *testing.T) {
 	}
 }
 
+// What belongs to no session is answered only by a tool that needs none, and
+// nothing is remembered of it.
+func TestWhatBelongsToNoSession(t *testing.T) {
+	v := newVillage()
+	o := options(t, v, llmtest.New(t, llmtest.Step{Text: "one"}, llmtest.Step{Text: "two"}))
+	r := newRunner(t, o)
+	if got := run(t, r, in("", "one")); got != Mute || len(v.calls) != 0 {
+		t.Errorf("%s, %v", got, v.calls)
+	}
+	v.add(send, `{"properties":{"text":{"type":"string"}}}`, v.do[send])
+	if got := run(t, r, in("", "two")); got != Answered || string(v.made(send)[0].Args) != `{"text":"two"}` {
+		t.Errorf("%s, %v", got, v.calls)
+	}
+	if entries, err := r.files.ReadDir(r.opt.Sessions); err != nil || len(entries) != 0 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+// What a model says went wrong may hold its key.
+func TestSecretsOfErrorsAreHidden(t *testing.T) {
+	secret := "sk-" + strings.Repeat("a1B2", 10)
+	r := newRunner(t, options(t, newVillage(), llmtest.New(t, llmtest.Step{Err: &llm.Error{Fault: llm.FaultKey, Message: "bad key " + secret}})))
+	u := words("hello")
+	run(t, r, u)
+	if text := journalText(t, r, u); strings.Contains(text, secret) || !strings.Contains(text, "bad key") {
+		t.Error(text)
+	}
+}
+
 func TestOpenAndHasResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVillage()
