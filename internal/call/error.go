@@ -22,6 +22,8 @@ const (
 	AppUnknown          Code = "APP_UNKNOWN"
 	AppUnavailable      Code = "APP_UNAVAILABLE"
 	AppBusy             Code = "APP_BUSY"
+	BrainUnavailable    Code = "BRAIN_UNAVAILABLE"
+	TraceUnknown        Code = "TRACE_UNKNOWN"
 	CallTimeout         Code = "CALL_TIMEOUT"
 	CallCancelled       Code = "CALL_CANCELLED"
 	OutcomeUnknown      Code = "OUTCOME_UNKNOWN"

@@ -13,10 +13,10 @@ const (
 	exitInternal    = 1   // a fault of ours, or the home is in use
 	exitUsage       = 2   // wrong flags or arguments
 	exitToolError   = 3   // the tool itself reported an error
-	exitNotFound    = 4   // no such tool, resource, prompt or event
+	exitNotFound    = 4   // no such tool, resource, prompt, event or trace
 	exitTimeout     = 5   // no answer in time
 	exitDenied      = 6   // denied, or waiting for approval
-	exitUnavailable = 7   // an app that was needed is not available
+	exitUnavailable = 7   // an app that was needed, or the brain, is not available
 	exitProtocol    = 8   // the app broke the protocol or answered an error
 	exitConfig      = 9   // the configuration is wrong
 	exitUnknown     = 10  // it may have been done or not
@@ -30,13 +30,13 @@ func exitOf(c call.Code) int {
 		return exitUsage
 	case call.ToolFailed:
 		return exitToolError
-	case call.ToolUnknown, call.ResourceUnknown, call.PromptUnknown, call.EventUnknown:
+	case call.ToolUnknown, call.ResourceUnknown, call.PromptUnknown, call.EventUnknown, call.TraceUnknown:
 		return exitNotFound
 	case call.CallTimeout:
 		return exitTimeout
 	case call.PolicyDenied:
 		return exitDenied
-	case call.AppUnavailable, call.AppBusy, call.EventBusy, call.ShuttingDown:
+	case call.AppUnavailable, call.AppBusy, call.BrainUnavailable, call.EventBusy, call.ShuttingDown:
 		return exitUnavailable
 	case call.ProtocolFault, call.MessageTooLarge, call.TaskRequired, call.CapabilityMissing:
 		return exitProtocol

@@ -61,6 +61,7 @@ func Handler(h House) http.Handler {
 		done, err := h.EventAction(r.Context(), q)
 		write(w, done, err)
 	})
+	handleMind(mux, h)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, unknownRequest(r.Method+" "+r.URL.Path))
 	})
@@ -192,7 +193,7 @@ func status(c call.Code) int {
 		return http.StatusRequestEntityTooLarge
 	case call.PolicyDenied:
 		return http.StatusForbidden
-	case call.AppUnavailable, call.AppBusy, call.EventBusy, call.ShuttingDown:
+	case call.AppUnavailable, call.AppBusy, call.BrainUnavailable, call.EventBusy, call.ShuttingDown:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError

@@ -55,6 +55,8 @@ type House interface {
 	// EventAction does something to the file of an event. The error is
 	// EVENT_UNKNOWN if there is none, EVENT_BUSY if it is being worked on.
 	EventAction(ctx context.Context, r EventActionRequest) (EventDone, error)
+
+	Mind
 }
 
 // Errorf makes an error with a code.

@@ -8,9 +8,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/aurorabot/aurora/appkit"
+	"github.com/aurorabot/aurora/apps/console"
 	"github.com/aurorabot/aurora/internal/call"
 	"github.com/aurorabot/aurora/internal/config"
 	"github.com/aurorabot/aurora/internal/control"
@@ -64,6 +67,7 @@ type Daemon struct {
 	audit    *audit.Log
 	flow     *flow // nil: no events are made
 	host     *host.Host
+	mind     *mind // nil: the brain is switched off, or this is for one command
 
 	mu     sync.Mutex // guards server
 	server *control.Server
@@ -112,7 +116,11 @@ func Open(ctx context.Context, o Options) (d *Daemon, err error) {
 		return d, err
 	}
 	apps := needed(d.conf.Apps, o.Names)
-	faults, err := preflight(d.conf, apps, o.KeepGoing || d.conf.Settings.Startup.KeepGoing)
+	keepGoing := o.KeepGoing || d.conf.Settings.Startup.KeepGoing
+	if o.OneShot || keepGoing {
+		withoutBrain(d.conf)
+	}
+	faults, err := preflight(d.conf, apps, keepGoing)
 	if err != nil {
 		return d, err
 	}
@@ -131,11 +139,16 @@ func Open(ctx context.Context, o Options) (d *Daemon, err error) {
 // nothing. The error is CONFIG_INVALID if there is no such home; everything
 // else that is wrong is in [config.Config.Problems].
 func Load(o Options) (*config.Config, error) {
-	c, err := config.Load(config.Options{Home: o.Home, Env: o.Env, Bundled: o.Bundled, Self: o.Self, LookPath: proc.LookPath})
+	own := append(slices.Clip(o.Bundled), config.Bundled{Key: console.Key, Manifest: console.Manifest(), Always: true})
+	c, err := config.Load(config.Options{Home: o.Home, Env: o.Env, Bundled: own, Self: o.Self, LookPath: proc.LookPath})
 	if err != nil {
 		return nil, control.Errorf(call.ConfigInvalid, "%v", err)
 	}
+	if !c.Settings.Brain.Enabled { // there would be nobody to talk to
+		c.Apps = slices.DeleteFunc(c.Apps, func(a *config.App) bool { return a.Key == console.Key })
+	}
 	checkSpools(c)
+	checkTopology(c)
 	return c, nil
 }
 
@@ -195,12 +208,13 @@ func (d *Daemon) openPlatform(ctx context.Context, o Options, apps []*config.App
 		if d.flow, err = openFlow(d.conf, d.logs.Logger); err != nil {
 			return err
 		}
-		observe, house = d.flow.bridge.Observe, d.flow.health
+		observe, house = d.flow.bridge.Observe, d.health
 	}
+	talk := d.console()
 	d.host = host.New(host.Options{
 		Apps:        apps,
 		Faults:      faults,
-		Dialer:      dataDialer{dialer, home, o.OneShot},
+		Dialer:      dataDialer{consoleDialer{dialer, talk, d.logs.appLogger()}, home, o.OneShot},
 		Audit:       d.audit,
 		Observe:     observe,
 		House:       house,
@@ -212,21 +226,37 @@ func (d *Daemon) openPlatform(ctx context.Context, o Options, apps []*config.App
 	})
 	if d.flow != nil {
 		d.flow.start(d.host)
+		if talk != nil {
+			d.mind = newMind(d, talk)
+		}
 	}
 	return nil
 }
 
-// Serve opens the control endpoint, so that other processes can ask this
-// house. It returns at once; Close ends it.
+// console returns the console of the home; nil if there is none, which is where
+// nobody would answer.
+func (d *Daemon) console() *console.Console {
+	app := d.conf.App(console.Key)
+	if app == nil || !d.conf.Settings.Brain.Enabled {
+		return nil
+	}
+	return console.New(appkit.Process{Environ: app.MCP.Env, Stderr: &stderrLines{log: d.logs.appLogger().With("app", app.Key)}})
+}
+
+// Serve opens the control endpoint, so that other processes can ask this house,
+// and then wakes the brain. It returns at once; Close ends it.
 func (d *Daemon) Serve() error {
 	s, err := control.Listen(d.conf.Home.RunDir(), d, control.ListenOptions{})
 	if err != nil {
 		return err
 	}
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	d.server = s
+	d.mu.Unlock()
 	d.logs.Info("Aurora is up.", "pid", os.Getpid(), "home", d.conf.Home.Dir, "control", s.Address())
+	if d.mind != nil {
+		d.mind.start()
+	}
 	return nil
 }
 
@@ -266,6 +296,9 @@ func (d *Daemon) close(ctx context.Context) error {
 	}
 	if d.launcher != nil {
 		errs = append(errs, d.launcher.Close())
+	}
+	if d.mind != nil {
+		d.mind.close()
 	}
 	d.mu.Lock()
 	server := d.server

@@ -161,16 +161,6 @@ func (f *flow) status() control.Flow { return f.flowOf(f.bridge.Status()) }
 // glance is status without a look at the disk.
 func (f *flow) glance() control.Flow { return f.flowOf(f.bridge.Glance()) }
 
-// health is what the health file says of the flow.
-func (f *flow) health() json.RawMessage {
-	b, err := control.Marshal(f.glance())
-	if err != nil {
-		f.log.Error("The flow of events cannot be written into the health file.", "err", err)
-		return nil
-	}
-	return b
-}
-
 func (f *flow) flowOf(st bridge.Status) control.Flow {
 	out := control.Flow{Running: true, State: control.FlowReady, Problems: []string{}, Warnings: []string{}, Waiting: st.Waiting, Spools: []control.SpoolFlow{}, Apps: []control.AppFlow{}}
 	for _, o := range f.outlets {

@@ -147,7 +147,7 @@ func TestASpoolNeedsANameOfItsOwn(t *testing.T) {
 
 func TestASpoolOfOnesOwnGetsWhatItWants(t *testing.T) {
 	home := makeHome(t, oneApp)
-	put(t, filepath.Join(home, "aurora.yml"), "amp:\n  spools:\n    archive: {include: [\"demo.*\"]}\n")
+	put(t, filepath.Join(home, "aurora.yml"), "brain: {enabled: false}\namp:\n  spools:\n    archive: {include: [\"demo.*\"]}\n")
 	d := openTeller(t, home)
 	tell(t, d, "m-1")
 	shut(t, d)
@@ -192,7 +192,7 @@ func awaitFlow(t *testing.T, d *Daemon, what string, ok func(control.Flow) bool)
 
 func TestAFullSpoolIsToldEverywhere(t *testing.T) {
 	home := makeHome(t, oneApp)
-	put(t, filepath.Join(home, "aurora.yml"), "amp: {spools: {inbox: {max_files: 1, include: [\"demo.*\"]}}}\n")
+	put(t, filepath.Join(home, "aurora.yml"), "brain: {enabled: false}\namp: {spools: {inbox: {max_files: 1, include: [\"demo.*\"]}}}\n")
 	d := openTeller(t, home)
 	tell(t, d, "m-1")
 	tell(t, d, "m-2")
@@ -217,8 +217,8 @@ func TestAFullSpoolIsToldEverywhere(t *testing.T) {
 	limit := time.After(time.Minute)
 	for {
 		h, err := host.ReadHealth(path)
-		var house control.Flow
-		if err == nil && json.Unmarshal(h.House, &house) == nil && house.State == control.FlowDegraded && house.Spools[0].Full {
+		var house houseHealth
+		if err == nil && json.Unmarshal(h.House, &house) == nil && house.Events.State == control.FlowDegraded && house.Events.Spools[0].Full {
 			break
 		}
 		select {

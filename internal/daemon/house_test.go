@@ -81,10 +81,12 @@ func open(t *testing.T, o Options) *Daemon {
 	return d
 }
 
-// makeHome makes a home with this apps/config.yml.
+// makeHome makes a home with this apps/config.yml and without a brain, which
+// would take the events away.
 func makeHome(t *testing.T, apps string) string {
 	t.Helper()
 	home := t.TempDir()
+	put(t, filepath.Join(home, "aurora.yml"), "brain: {enabled: false}\n")
 	put(t, filepath.Join(home, "apps", "config.yml"), apps)
 	return home
 }

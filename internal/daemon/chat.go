@@ -1,0 +1,240 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/aurorabot/aurora/amp"
+	"github.com/aurorabot/aurora/appkit"
+	"github.com/aurorabot/aurora/apps/console"
+	"github.com/aurorabot/aurora/internal/brain/commands"
+	"github.com/aurorabot/aurora/internal/brain/turn"
+	"github.com/aurorabot/aurora/internal/call"
+	"github.com/aurorabot/aurora/internal/control"
+)
+
+// answerGrace is what a question waits beyond the longest time of a turn, if it
+// names no time of its own: for what goes before its own turn.
+const answerGrace = 2 * time.Minute
+
+// thinking returns the brain, if it thinks.
+func (d *Daemon) thinking() (*mind, error) {
+	if d.mind == nil {
+		return nil, control.Errorf(call.BrainUnavailable, "the brain is switched off (brain.enabled: false in aurora.yml)")
+	}
+	if why := d.mind.fault(); why != "" {
+		return nil, control.Errorf(call.BrainUnavailable, "the brain does not run: %s", why)
+	}
+	return d.mind, nil
+}
+
+// consoleSource is the source of what is said at the console.
+var consoleSource = amp.Source{App: console.Package, Instance: console.Key}
+
+func checkWords(session, text string) *call.Error {
+	switch {
+	case session == "" || len(session) > control.MaxSession || strings.ContainsFunc(session, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return control.Errorf(call.UsageInvalid, "a session is named by 1 to %d bytes without control characters", control.MaxSession)
+	case strings.TrimSpace(text) == "":
+		return control.Errorf(call.UsageInvalid, "there is nothing to say")
+	}
+	return nil
+}
+
+// Say implements [control.House].
+func (d *Daemon) Say(ctx context.Context, r control.SayRequest) (control.Said, error) {
+	m, err := d.thinking()
+	if err != nil {
+		return control.Said{}, err
+	}
+	if e := checkWords(r.Session, r.Text); e != nil {
+		return control.Said{}, e
+	}
+	id := uuid.Must(uuid.NewV7()).String()
+	if err := m.say(ctx, id, r.Session, r.Text); err != nil {
+		return control.Said{}, err
+	}
+	return control.Said{MessageID: id}, nil
+}
+
+// say says something. What the console keeps and delivers later counts as said.
+func (m *mind) say(ctx context.Context, id, session, text string) error {
+	if commands.IsStop(text) {
+		m.runner.Stop(consoleSource, session)
+	}
+	if s, ok := m.host.AppStatus(console.Key); ok && s.State == "disabled" {
+		return control.Errorf(call.AppUnavailable, "the console (%s) is switched off in apps/config.yml", console.Key)
+	}
+	err := m.console.Say(ctx, id, session, text)
+	if errors.Is(err, appkit.ErrKept) && ctx.Err() == nil {
+		return nil
+	}
+	if err != nil && ctx.Err() != nil {
+		return control.AsError(ctx.Err())
+	}
+	return err
+}
+
+// Listen implements [control.House].
+func (d *Daemon) Listen(ctx context.Context, r control.ListenRequest, tell func(control.ChatNews) error) error {
+	m, err := d.thinking()
+	if err != nil {
+		return err
+	}
+	if e := checkWords(r.Session, "x"); e != nil {
+		return e
+	}
+	v := m.viewers.enter(r.Session, "")
+	defer m.viewers.leave(r.Session, v)
+	screen, lost, err := m.console.Attach(r.Session, v.show, true)
+	if err != nil {
+		return err
+	}
+	var failed *control.ChatNews // what could not be told
+	defer func() {
+		screen.Close()
+		left := v.rest()
+		if failed != nil {
+			left = append([]control.ChatNews{*failed}, left...)
+		}
+		m.giveBack(r.Session, left)
+	}()
+	if err := tell(control.ChatNews{Kind: control.ChatAttached, Lost: lost}); err != nil {
+		return err
+	}
+	for {
+		n, err := v.next(ctx)
+		if err != nil {
+			return control.AsError(err)
+		}
+		if err := tell(n); err != nil {
+			failed = &n
+			return err
+		}
+	}
+}
+
+// giveBack keeps the texts that a screen could not show.
+func (m *mind) giveBack(session string, news []control.ChatNews) {
+	for _, n := range news {
+		if n.Kind != control.ChatText {
+			continue
+		}
+		if err := m.console.Keep(session, console.Text{Text: n.Text, At: n.At}); err != nil {
+			m.log.Error("A text that a screen could not show cannot be kept; it is in the journal of its turn.", "session", session, "err", err)
+		}
+	}
+}
+
+// StopTurn implements [control.House].
+func (d *Daemon) StopTurn(_ context.Context, session string) (control.Stopped, error) {
+	m, err := d.thinking()
+	if err != nil {
+		return control.Stopped{}, err
+	}
+	return control.Stopped{Stopped: m.runner.Stop(consoleSource, session)}, nil
+}
+
+// Suggest implements [control.House].
+func (d *Daemon) Suggest(ctx context.Context, r control.SuggestRequest) ([]control.Suggestion, error) {
+	m, err := d.thinking()
+	if err != nil {
+		return nil, err
+	}
+	all := []control.Suggestion{}
+	for _, c := range m.commands.Complete(ctx, r.Line, r.Cursor) {
+		all = append(all, control.Suggestion{Text: c.Text, From: c.From, To: c.To, Help: c.Help})
+	}
+	return all, nil
+}
+
+// Ask implements [control.House].
+func (d *Daemon) Ask(ctx context.Context, r control.AskRequest, tell func(control.ChatNews)) control.Answer {
+	began := time.Now()
+	a := control.Answer{Session: r.Session, ToolCalls: []control.ToolCall{}}
+	m, err := d.thinking()
+	if err == nil {
+		if e := checkWords(r.Session, r.Text); e != nil {
+			err = e
+		} else {
+			err = m.ask(ctx, r, tell, &a)
+		}
+	}
+	a.DurationMS = time.Since(began).Milliseconds()
+	a.Error = control.AsError(err)
+	a.OK = err == nil
+	return a
+}
+
+// ask says something and fills in how it was answered.
+func (m *mind) ask(ctx context.Context, r control.AskRequest, tell func(control.ChatNews), a *control.Answer) error {
+	most := cmp.Or(milliseconds(r.TimeoutMS), m.config().Settings.LLM.Limits.Turn+answerGrace)
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	id := uuid.Must(uuid.NewV7()).String()
+	v := m.viewers.enter(r.Session, id)
+	defer m.viewers.leave(r.Session, v)
+	screen, _, err := m.console.Attach(r.Session, v.show, false)
+	if err != nil {
+		return err
+	}
+	defer screen.Close()
+	defer func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.over = true
+		a.Turn, a.TraceID, a.ToolCalls = v.turn, v.trace, v.calls
+	}()
+	if err := m.say(ctx, id, r.Session, r.Text); err != nil {
+		return err
+	}
+	for {
+		n, err := v.next(ctx)
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			return &call.Error{Code: call.CallTimeout, Message: "there was no answer in " + most.String() + "; it goes on, and the answer waits for whoever opens the session " + r.Session}
+		case errors.Is(err, context.Canceled):
+			m.giveUp(r.Session, v)
+			return control.AsError(err)
+		case err != nil:
+			return err
+		}
+		if tell != nil {
+			tell(n)
+		}
+		if n.Kind == control.ChatEnd {
+			a.Ending = n.Ending
+			return finish(n, v, a)
+		}
+	}
+}
+
+// giveUp stops the turn of a question that nobody waits for any more.
+func (m *mind) giveUp(session string, v *viewer) {
+	v.mu.Lock()
+	begun := v.turn != ""
+	v.mu.Unlock()
+	if begun {
+		m.runner.Stop(consoleSource, session)
+	}
+}
+
+// finish fills in the answer of a turn that has ended.
+func finish(n control.ChatNews, v *viewer, a *control.Answer) error {
+	switch turn.Ending(n.Ending) {
+	case turn.Stopped:
+		return control.Errorf(call.CallCancelled, "the turn was stopped")
+	case turn.Damaged:
+		return control.Errorf(call.Internal, "%s", n.Error)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	// However its delivery went: here it is.
+	a.Text = v.reply
+	return nil
+}

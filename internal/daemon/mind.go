@@ -1,0 +1,294 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aurorabot/aurora/amp"
+	"github.com/aurorabot/aurora/apps/console"
+	"github.com/aurorabot/aurora/internal/brain"
+	"github.com/aurorabot/aurora/internal/brain/bus"
+	"github.com/aurorabot/aurora/internal/brain/circuit"
+	"github.com/aurorabot/aurora/internal/brain/commands"
+	"github.com/aurorabot/aurora/internal/brain/node"
+	"github.com/aurorabot/aurora/internal/brain/turn"
+	"github.com/aurorabot/aurora/internal/config"
+	"github.com/aurorabot/aurora/internal/control"
+	"github.com/aurorabot/aurora/internal/platform/host"
+	"github.com/aurorabot/aurora/internal/spool"
+)
+
+const (
+	// settlePatience is how long the first turn waits for apps that start, so that
+	// the model sees their tools.
+	settlePatience = 3 * time.Second
+	sweepEvery     = time.Hour
+	mindEvery      = 2 * time.Second // between two looks at how the brain is, for the health file
+)
+
+// A mind is the brain of the house: its circuit, its turns, and the console.
+// Whatever becomes of it, the platform runs on.
+type mind struct {
+	host    *host.Host
+	flow    *flow
+	config  func() *config.Config
+	console *console.Console
+	viewers viewers
+	log     *slog.Logger
+
+	model    string
+	runner   *turn.Runner
+	commands *commands.Set
+	bus      *bus.Bus
+
+	mu      sync.Mutex // guards what follows
+	why     string     // why it does not run; empty: it does
+	circuit *circuit.Circuit
+
+	life  sync.Mutex // guards what follows; held while it starts and while it ends
+	stop  context.CancelFunc
+	ended bool
+	all   sync.WaitGroup // its goroutines
+}
+
+// newMind makes the mind of a house whose host is not started. It does no I/O.
+func newMind(d *Daemon, c *console.Console) *mind {
+	m := &mind{
+		host: d.host, flow: d.flow, config: d.Config, console: c, why: "it has not been started yet",
+		log: d.logs.With("part", "brain"),
+	}
+	_, m.model = model(d.conf)
+	return m
+}
+
+// topologyFile returns where the topology of a home lies.
+func topologyFile(c *config.Config) string {
+	file := cmp.Or(c.Settings.Brain.Topology, "topology.yaml")
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(c.Home.Dir, file)
+}
+
+// nodeOptions are what the nodes of a home get.
+func nodeOptions(c *config.Config) node.Options {
+	set := c.Settings.Brain
+	_, name := model(c)
+	return node.Options{
+		Model: name, Zone: zone(c), Language: c.Settings.User.Language,
+		Debounce: set.Debounce, MaxWait: set.MaxWait, Heartbeat: set.Heartbeat, QuietHours: set.QuietHours,
+	}
+}
+
+// zone returns the user's time zone.
+func zone(c *config.Config) *time.Location {
+	if z, err := time.LoadLocation(c.Settings.User.TimeZone); err == nil && c.Settings.User.TimeZone != "" {
+		return z
+	}
+	return time.Local
+}
+
+// checkTopology adds what is wrong with the topology to the problems of a
+// configuration.
+func checkTopology(c *config.Config) {
+	if !c.Settings.Brain.Enabled {
+		return
+	}
+	_, err := circuit.Load(topologyFile(c), node.Registry(nodeOptions(c)))
+	var invalid *circuit.Invalid
+	switch {
+	case errors.As(err, &invalid):
+		for _, p := range invalid.Problems {
+			field := p.Field
+			if p.Node != "" {
+				field = strings.TrimSuffix("node "+p.Node+": "+field, ": ")
+			}
+			c.Problems = append(c.Problems, config.Problem{File: p.File, Line: p.Line, Column: p.Column, Field: field, Message: p.Message, Hint: p.Hint})
+		}
+	case err != nil:
+		c.Problems = append(c.Problems, config.Problem{File: filepath.Base(topologyFile(c)), Message: err.Error()})
+	}
+}
+
+// withoutBrain lets what is wrong with the topology stop nobody: the platform can
+// do without a brain.
+func withoutBrain(c *config.Config) {
+	for i := range c.Problems {
+		p := &c.Problems[i]
+		if p.App == "" && (p.File == filepath.Base(topologyFile(c)) || p.File == circuit.DefaultFile) {
+			p.Warning = true
+		}
+	}
+}
+
+// start opens the circuit and lets it run. It returns at once.
+func (m *mind) start() {
+	m.life.Lock()
+	defer m.life.Unlock()
+	if m.ended || m.stop != nil {
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	m.stop = stop
+	if err := m.open(); err != nil {
+		m.set(nil, strings.TrimSuffix(err.Error(), "."))
+		m.log.Error("The brain does not run; the platform does.", "err", err)
+		m.host.HouseChanged()
+		return
+	}
+	m.all.Go(func() { m.bus.Run(ctx) })
+	m.all.Go(func() {
+		wait, cancel := context.WithTimeout(ctx, settlePatience)
+		_ = m.host.Settled(wait) // what is not up by then has no tools yet
+		cancel()
+		m.circuit.Run(ctx)
+	})
+	m.all.Go(func() { m.heedStops(ctx) })
+	m.all.Go(func() { m.keepHouse(ctx) })
+}
+
+// open makes all that the brain consists of.
+func (m *mind) open() error {
+	c := m.config()
+	house := &brainHouse{host: m.host, config: m.config}
+	lang := brain.Language(c.Settings.User.Language)
+	answers, _ := model(c)
+	keep := c.Settings.Retention
+	m.commands = &commands.Set{House: house, Language: lang, Zone: zone(c), Events: m.events}
+	limits := c.Settings.LLM.Limits
+	var err error
+	m.runner, err = turn.New(turn.Options{
+		Dir: c.Home.Data("kernel", "turns"), House: house, Model: answers, Commands: m.commands,
+		Limits:   turn.Limits{Steps: limits.TurnSteps, Time: limits.Turn, DayTokens: limits.DayTokens},
+		Language: lang, Zone: zone(c), OnDelta: m.viewers.delta, OnRecord: m.viewers.record, Logger: m.log,
+	})
+	if err != nil {
+		return err
+	}
+	m.bus = bus.New(bus.Options{
+		Dir: c.Home.Data("kernel"), Inbox: m.flow.spool(inbox),
+		KeepDone: spool.Retention{Age: keep.Done}, KeepDead: spool.Retention{Age: keep.Dead}, Logger: m.log,
+	})
+	o := nodeOptions(c)
+	o.Turner, o.Turns = m.runner, m.runner
+	topology, err := circuit.Load(topologyFile(c), node.Registry(o))
+	if err != nil {
+		return err
+	}
+	k, err := circuit.New(circuit.Options{Topology: topology, Bus: m.bus, Redact: c.Redact, Logger: m.log})
+	if err != nil {
+		return err
+	}
+	m.set(k, "")
+	if m.model != "reflex" {
+		m.log.Warn("The configured model is not asked: this build has no model client yet. Commands work.", "model", m.model)
+	}
+	return nil
+}
+
+func (m *mind) set(k *circuit.Circuit, why string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.circuit, m.why = k, why
+}
+
+// fault says why the brain does not run; empty: it does.
+func (m *mind) fault() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.why
+}
+
+// close ends the brain. A turn that is cut short goes on after the next start.
+func (m *mind) close() {
+	m.life.Lock()
+	defer m.life.Unlock()
+	m.ended = true
+	if m.stop != nil {
+		m.stop()
+	}
+	m.all.Wait()
+	m.viewers.close()
+}
+
+// events returns the latest events for the command of that name.
+func (m *mind) events(ctx context.Context, most int) ([]commands.Event, error) {
+	files, _, err := Events(m.config()).List(ctx, control.EventFilter{Spools: []string{inbox}}, most)
+	if err != nil {
+		return nil, err
+	}
+	var all []commands.Event
+	for i := len(files) - 1; i >= 0; i-- {
+		e, err := amp.Parse(files[i].Envelope)
+		if err != nil {
+			continue
+		}
+		all = append(all, commands.Event{
+			At: control.ReceivedAt(e), Type: e.Payload.Type, App: e.Header.Source.App, Summary: e.Payload.Summary, State: files[i].State,
+		})
+	}
+	return all, nil
+}
+
+// heedStops listens to what comes in, so that a message which asks to stop does
+// not wait behind the turn that it is to stop.
+func (m *mind) heedStops(ctx context.Context) {
+	follower := m.flow.bridge.Follow()
+	defer follower.Close()
+	for {
+		select {
+		case s, open := <-follower.C:
+			if !open {
+				return
+			}
+			e := s.Envelope
+			if e.Payload.Type != amp.TypeMessageReceived || e.Payload.SessionID == "" {
+				continue
+			}
+			var said amp.Message
+			if json.Unmarshal(e.Payload.Data, &said) == nil && commands.IsStop(said.Text) {
+				m.runner.Stop(e.Header.Source, e.Payload.SessionID)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// keepHouse forgets old turns, and has the health file written when the brain has
+// changed.
+func (m *mind) keepHouse(ctx context.Context) {
+	sweep, look := time.NewTicker(sweepEvery), time.NewTicker(mindEvery)
+	defer sweep.Stop()
+	defer look.Stop()
+	m.sweep()
+	last := ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-sweep.C:
+			m.sweep()
+		case <-look.C:
+			b := m.status()
+			if said := fmt.Sprint(b.State, b.Problems); said != last {
+				last = said
+				m.host.HouseChanged()
+			}
+		}
+	}
+}
+
+func (m *mind) sweep() {
+	if err := m.runner.Sweep(m.config().Settings.Retention.Done); err != nil {
+		m.log.Warn("Old turns could not all be removed.", "err", err)
+	}
+}
