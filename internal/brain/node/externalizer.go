@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/aurorabot/aurora/internal/brain/circuit"
+	"github.com/aurorabot/aurora/internal/brain/turn"
 	"github.com/aurorabot/aurora/internal/brain/unit"
 )
 
@@ -40,5 +41,9 @@ func (x *Externalizer) Handle(ctx context.Context, job *circuit.Job) error {
 	if err != nil {
 		return circuit.Permanent(err)
 	}
-	return x.turner.Run(ctx, u)
+	err = x.turner.Run(ctx, u)
+	if errors.Is(err, turn.ErrInterrupted) {
+		return circuit.Temporary(err) // the house is closing, which says nothing of the unit
+	}
+	return err
 }

@@ -416,6 +416,7 @@ func TestFault9_ALateResultReachesTheMindAndTwoOfOneToolAreTwo(t *testing.T) {
 			"its turn goes on":                             toolEnd(11, "going-on/1/1", "ok", "x"),
 			"nobody knows which turn the call was made in": toolEnd(12, "", "ok", "x"),
 			"the brain cancelled it itself":                toolEnd(13, first+"/9/9", "cancelled", "x"),
+			"it waits for approval and ends later":         toolEnd(14, first+"/9/8", "waiting", "x"),
 		}
 		for why, e := range quiet {
 			w.put(e)

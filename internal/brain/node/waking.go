@@ -32,6 +32,8 @@ func (p *Preprocessor) wakes(e *amp.Envelope, now time.Time) (bool, string) {
 		switch {
 		case end.Outcome == string(call.Cancelled):
 			return false, "the brain cancelled it itself"
+		case end.Outcome == string(call.Waiting):
+			return false, "it waits for approval and ends later"
 		case !named || p.turns == nil:
 			return false, "nobody knows which turn the call was made in"
 		case p.turns.HasResult(end.CallID):
@@ -71,6 +73,7 @@ func (p *Preprocessor) undecided(g *group, now time.Time) bool {
 			return false
 		}
 		end, _ := unit.ToolEndOf(m.event)
-		return end.Outcome != string(call.Cancelled) && p.turns.Open(turn) && !p.turns.HasResult(end.CallID)
+		decided := end.Outcome == string(call.Cancelled) || end.Outcome == string(call.Waiting)
+		return !decided && p.turns.Open(turn) && !p.turns.HasResult(end.CallID)
 	})
 }
