@@ -250,7 +250,7 @@ func (r *reader) readEntries(root *node, src *source) {
 		return
 	case mapNode:
 	default:
-		src.report(root.place, "", "the file must be a mapping that begins with apps:", "", false)
+		src.report(root.place, "", "the file must be a mapping that begins with apps:", lineHint(root.text), false)
 		return
 	}
 	src.eachEntry(root, "", func(e entry, at string) {

@@ -25,7 +25,7 @@ var rows = []string{
 	// the rest
 	"S06", "S07", "S13", "S14", "S15", "S16", "L05", "L06", "L09", "L10", "L12", "L13", "P05",
 	"T06", "T07", "T09", "T11", "T12", "T13", "C09", "C10", "E01", "E04", "E06", "E07",
-	"P10", "G01", "G02", "G06", "R01", "R03", "R05", "R07", "R08",
+	"P10", "G01", "G02", "G03", "G06", "R01", "R03", "R05", "R07", "R08",
 }
 
 // launcher starts the processes of all tests: a program has one.
