@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aurorabot/aurora/internal/call"
+	"github.com/aurorabot/aurora/internal/config"
+	"github.com/aurorabot/aurora/internal/control"
+	"github.com/aurorabot/aurora/internal/daemon"
+)
+
+// withMind asks the daemon of the home, or else runs the whole house in this
+// process for as long as do takes.
+func (p *program) withMind(ctx context.Context, do func(ctx context.Context, h control.House) error) error {
+	dir, err := p.home()
+	if err != nil {
+		return err
+	}
+	runDir := config.Home{Dir: dir}.RunDir()
+	for since := time.Now(); ; {
+		client, dialErr := control.Dial(ctx, runDir)
+		if dialErr == nil {
+			defer client.Close()
+			return do(ctx, client)
+		}
+		o := p.daemonOptions(dir, nil)
+		o.OneShot = false
+		house, err := daemon.Open(ctx, o)
+		if err == nil {
+			return p.inWholeHouse(ctx, house, do)
+		}
+		var held *call.Error
+		if !errors.As(err, &held) || held.Code != call.HomeLocked {
+			return err
+		}
+		// Somebody has the home: a daemon that has not opened its endpoint yet,
+		// another command, or a daemon we cannot speak with.
+		if !errors.Is(dialErr, control.ErrNoDaemon) {
+			return dialErr
+		}
+		if time.Since(since) > lockPatience {
+			return err
+		}
+		select {
+		case <-time.After(lockRetry):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// settlePatience is how long the first words wait for apps that start.
+const settlePatience = 3 * time.Second
+
+// inWholeHouse opens the door of a house in this process, asks it and closes it.
+func (p *program) inWholeHouse(ctx context.Context, house *daemon.Daemon, do func(ctx context.Context, h control.House) error) error {
+	p.signals.onKill(house.Kill)
+	err := house.Serve()
+	if err == nil {
+		settle, cancel := context.WithTimeout(ctx, settlePatience)
+		_ = house.Settled(settle) // an app that hangs keeps nobody from talking
+		cancel()
+		err = do(ctx, house)
+	}
+	// The first Ctrl-C has ended ctx; stopping takes the time it needs, and a
+	// second one ends it.
+	if e := house.Close(context.WithoutCancel(ctx)); e != nil {
+		p.out.note("aurora: stopping the house: %v", e)
+	}
+	return err
+}
