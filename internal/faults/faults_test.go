@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,17 +15,6 @@ import (
 	"github.com/aurorabot/aurora/internal/redact"
 	"github.com/aurorabot/aurora/internal/testkit"
 )
-
-// rows are the field faults of the areas stdio, lifecycle, process, tools and
-// of what belongs to them elsewhere. Each has at least one script.
-var rows = []string{
-	// the core set
-	"S01", "S03", "S05", "S09", "S11", "L01", "L03", "L07", "P01", "P03", "P06", "P08", "T01", "T03", "T05",
-	// the rest
-	"S06", "S07", "S13", "S14", "S15", "S16", "L05", "L06", "L09", "L10", "L12", "L13", "P05",
-	"T06", "T07", "T09", "T11", "T12", "T13", "C09", "C10", "E01", "E04", "E06", "E07",
-	"P10", "G01", "G02", "G03", "G06", "R01", "R03", "R05", "R07", "R08",
-}
 
 // launcher starts the processes of all tests: a program has one.
 var launcher *proc.Launcher
@@ -87,23 +75,6 @@ func scripts(t *testing.T) []string {
 func rowOf(path string) string {
 	row, _, _ := strings.Cut(filepath.Base(path), "-")
 	return row
-}
-
-func TestEveryRowHasAScript(t *testing.T) {
-	var have []string
-	for _, path := range scripts(t) {
-		have = append(have, rowOf(path))
-	}
-	for _, row := range rows {
-		if !slices.Contains(have, row) {
-			t.Errorf("no script for row %s", row)
-		}
-	}
-	for _, row := range have {
-		if !slices.Contains(rows, row) {
-			t.Errorf("row %s is not in the list of rows", row)
-		}
-	}
 }
 
 func TestFaults(t *testing.T) {
