@@ -104,6 +104,15 @@ func (w *web) finish() {
 	w.origin.http.CloseIdleConnections()
 }
 
+// Wait returns when nothing of the transport runs any more. Call it after Close.
+func (w *web) Wait() {
+	<-w.late.Done()
+	w.mu.Lock()
+	w.over = true
+	w.mu.Unlock()
+	w.work.Wait()
+}
+
 // hand gives one message to the session, after the one before it.
 func (w *web) hand(m *Message) {
 	flatten(m.Params)

@@ -62,7 +62,7 @@ func (t *legacySSE) read() error {
 		"Accept-Encoding", "identity",
 	), nil)
 	if err != nil {
-		return lostFor(err)
+		return err
 	}
 	defer res.Body.Close()
 	switch {
