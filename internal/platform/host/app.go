@@ -37,6 +37,9 @@ type app struct {
 	// tells the supervisor to look.
 	changed atomic.Uint32
 	dirty   chan struct{}
+	// doubted (cap 1) tells the supervisor that a call met a server that wants
+	// other credentials.
+	doubted chan struct{}
 	fresh   gate // shut while a refresh is due or running
 	subs    subscriptions
 	wire    wire          // to the session of the current epoch
@@ -99,6 +102,7 @@ func newApp(h *Host, conf *config.App, fault string) *app {
 		commands: make(chan command),
 		wake:     make(chan struct{}, 1),
 		dirty:    make(chan struct{}, 1),
+		doubted:  make(chan struct{}, 1),
 		done:     make(chan struct{}),
 	}
 	a.conf.Store(conf)

@@ -220,7 +220,16 @@ func (at *attempt) failure(ctx context.Context, link *Link, err error, limit tim
 	}
 	var version *mcp.VersionError
 	var refused *mcp.RPCError
+	far := ""
+	if link.Process == nil && !timedOut {
+		far = remoteReason(at.conf, err, at.app.redacted)
+	}
 	switch {
+	case far != "":
+		f.reason = far
+		if wantsCredentials(err) {
+			f.final, f.state = true, AuthRequired
+		}
 	case errors.As(err, &version):
 		f.final, f.state = true, Unavailable
 		f.reason = versionReason(version)

@@ -192,13 +192,36 @@ func (a *app) ask(ctx context.Context, whole time.Duration, began time.Time, sen
 		case err == nil:
 			return epoch, call.Result{Outcome: call.OK, Raw: result.Raw}
 		}
-		if broken(err) {
-			l.session.Close(err) // a pipe that takes nothing will not mend
+		if wantsCredentials(err) {
+			a.doubt()
+		}
+		if broken(err) && !l.part(err) {
+			return epoch, a.failedCall(l, err, began)
 		}
 		if gone != nil || !undelivered(err) {
 			return epoch, a.failedCall(l, err, began)
 		}
 		gone = l // one more try, with another session
+	}
+}
+
+// part gives up a session that takes no requests any more; false: others wait
+// for answers that may still come, so it is left to them. A pipe that takes
+// nothing will not mend; a connection that cannot be opened is not yet the end
+// of those that are open.
+func (l *live) part(err error) bool {
+	if l.link.Process == nil && l.session.Inflight() > 0 {
+		return false
+	}
+	l.session.Close(err)
+	return true
+}
+
+// doubt asks the supervisor to find out whether our credentials are still good.
+func (a *app) doubt() {
+	select {
+	case a.doubted <- struct{}{}:
+	default:
 	}
 }
 

@@ -39,6 +39,10 @@ type Link struct {
 	// LastNoise, if set, returns the last line on stdout that was no message,
 	// redacted; empty if there was none.
 	LastNoise func() string
+	// Renewed is sent to when the peer may have said something that did not
+	// arrive, or has begun a new session of its own, so that lists and
+	// subscriptions are to be looked after. Nil: never.
+	Renewed <-chan struct{}
 }
 
 // A Dialer opens a link to an app. It is called by the app's own goroutines,
@@ -70,6 +74,14 @@ func (l *Link) processDone() <-chan struct{} {
 		return nil
 	}
 	return l.Process.Done()
+}
+
+// wait returns when nothing of a transport runs any more that was closed, if it
+// can tell: it may have last words for its peer, for which it takes its time.
+func (l *Link) wait() {
+	if t, ok := l.Transport.(interface{ Wait() }); ok {
+		t.Wait()
+	}
 }
 
 // noise returns how many lines of this link were no messages.
@@ -126,7 +138,7 @@ const noiseLogged = 5
 // Dial starts the app's process and returns its pipes.
 func (d *StdioDialer) Dial(ctx context.Context, app *config.App) (*Link, error) {
 	if app.MCP.Transport != config.Stdio {
-		return nil, &Refusal{Reason: fmt.Sprintf("This build of Aurora does not speak the transport %q yet, only stdio.", app.MCP.Transport)}
+		return nil, &Refusal{Reason: fmt.Sprintf("It is a remote app (%s), and only local ones can be started here.", app.MCP.Transport)}
 	}
 	log := d.Logger
 	if log == nil {

@@ -26,6 +26,8 @@ type house struct {
 	apps  []*config.App
 	opt   Options
 	peers *peers
+	far   map[string]*testkit.HTTPServer // of remote apps, by key
+	block func() error                   // if set, may refuse connections to them
 
 	mu      sync.Mutex // guards what follows
 	signals []Signal

@@ -143,6 +143,21 @@ func (a *app) failedCall(l *live, err error, began time.Time) call.Result {
 			Message: fmt.Sprintf("The app %q gave an answer that is none: %s.", key, a.redacted(cut.Err)),
 		}}
 	}
+	switch {
+	case cut.Kind == mcp.Refused:
+		return a.refusedCall(cut)
+	case cut.Kind == mcp.Lost:
+		return call.Result{Outcome: call.Unknown, Err: &call.Error{
+			Code:    call.OutcomeUnknown,
+			Message: fmt.Sprintf("The answer of the app %q was lost: %s. Whether the call did its work is not known, so it was not repeated.", key, a.redacted(cut.Err)),
+		}}
+	case !cut.Delivered && l.link.Process == nil:
+		return call.Result{Outcome: call.Unavailable, Err: &call.Error{
+			Code:      call.AppUnavailable,
+			Message:   fmt.Sprintf("The app %q could not be reached, so nothing was done. %s", key, remoteReason(a.config(), err, a.redacted)),
+			Retryable: true,
+		}}
+	}
 	if !cut.Delivered {
 		return call.Result{Outcome: call.Unavailable, Err: &call.Error{
 			Code:      call.AppUnavailable,

@@ -96,7 +96,7 @@ func restartHint(key string) string {
 
 func silentHint(c *config.App) string {
 	if c.MCP.Transport != config.Stdio {
-		return ""
+		return " Check its url in apps/config.yml, or give it more time with health_timeout_seconds."
 	}
 	return " Check that its command is an MCP server that speaks on stdin and stdout, or give it more time with health_timeout_seconds."
 }

@@ -60,6 +60,10 @@ func (a *app) serve() phase {
 			}
 		case <-a.dirty:
 			w.refresh.noted()
+		case <-w.live.link.Renewed:
+			w.renewed()
+		case <-a.doubted:
+			w.verify()
 		case <-w.refresh.timer.C:
 			w.refresh.due()
 		case r := <-w.refresh.fetched:
@@ -93,12 +97,16 @@ func (a *app) serve() phase {
 // ended explains the end of a session that nobody asked to end.
 func (a *app) ended(l *live) phase {
 	err := l.session.Err()
+	if wantsCredentials(err) {
+		return a.lockedOut(remoteReason(a.config(), err, a.redacted))
+	}
 	var exit *Exit
 	if err == nil || errors.Is(err, io.EOF) { // else it was us, and the process may well live
 		exit = l.link.exit(exitTime)
 	}
-	var why string
+	why := remoteReason(a.config(), err, a.redacted)
 	switch {
+	case why != "":
 	case exit != nil:
 		why = fmt.Sprintf("It %s.%s", exit.phrase(), l.link.lastWords())
 	case err != nil:
@@ -115,9 +123,30 @@ func (w *watch) ping() {
 	if w.pinging || w.app.calls.Load() > 0 {
 		return
 	}
+	w.verify()
+}
+
+// verify pings whether the app is busy or not.
+func (w *watch) verify() {
+	if w.pinging {
+		return
+	}
 	w.pinging = true
 	w.work.Go(func() {
 		w.pinged <- w.live.session.Ping(w.ctx, &mcp.RequestOptions{Whole: pingTimeout})
+	})
+}
+
+// renewed looks after what a server may have forgotten, or said in vain.
+func (w *watch) renewed() {
+	a := w.app
+	a.changed.Or(uint32(allLists))
+	a.fresh.shut(w.live.epoch)
+	w.refresh.noted()
+	w.work.Go(func() {
+		ctx, stop := context.WithTimeout(w.ctx, listTimeout)
+		defer stop()
+		a.subs.renew(ctx, w.live.session, a.log)
 	})
 }
 
@@ -126,11 +155,13 @@ func (a *app) countPing(w *watch, err error) {
 	w.pinging = false
 	var refused *mcp.RPCError
 	switch {
-	case err == nil, errors.As(err, &refused): // a refusal is an answer, too
+	case err == nil, errors.As(err, &refused), busy(err): // a refusal is an answer, too
 		if a.misses > 0 {
 			a.misses, a.healthy = 0, time.Now()
 			a.settle()
 		}
+	case wantsCredentials(err):
+		w.live.session.Close(err)
 	case closed(w.live.session), a.calls.Load() > 0:
 		// The end of the session says more; a call that came meanwhile excuses.
 	case broken(err):

@@ -199,6 +199,15 @@ func (a *app) crashed(why string, exit *Exit) phase {
 	return a.lost(why, l)
 }
 
+// lockedOut is what follows when a server wants other credentials than ours.
+func (a *app) lockedOut(why string) phase {
+	l := a.now.live
+	a.creditHealth()
+	a.now.live = nil
+	a.signal(Signal{Kind: SignalFault, Reason: why})
+	return a.giveUp(AuthRequired, why, l)
+}
+
 // lost counts a failure and decides between another start and giving up.
 // l is the session that was lost, if there was one.
 func (a *app) lost(why string, l *live) phase {
@@ -291,6 +300,7 @@ func (a *app) release(l *live) {
 			l.session.Wait() // the output has ended, so its reader is about to
 		}
 	}
+	link.wait()
 	a.now.noise += link.noise()
 	a.now.link = nil
 	a.fresh.begin(0)
