@@ -2,6 +2,7 @@ package control
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/aurorabot/aurora/internal/call"
@@ -25,7 +26,7 @@ type App struct {
 	Transport       string    `json:"transport"`
 	ProtocolVersion string    `json:"protocol_version"`
 	Era             string    `json:"era"`
-	PID             int       `json:"pid"` // 0: no process
+	PID             PID       `json:"pid"`
 	Restarts        int       `json:"restarts"`
 	Exit            *Exit     `json:"exit"` // of the last process; null while none has ended
 	Tools           int       `json:"tools"`
@@ -35,6 +36,17 @@ type App struct {
 	Warnings        []string  `json:"warnings"`
 	// Events say how its events fared; null where no events are made.
 	Events *EventCounts `json:"events"`
+}
+
+// A PID is the number of a process; 0, in JSON null, means that there is none.
+type PID int
+
+// MarshalJSON writes the number, or null.
+func (p PID) MarshalJSON() ([]byte, error) {
+	if p == 0 {
+		return []byte("null"), nil
+	}
+	return strconv.AppendInt(nil, int64(p), 10), nil
 }
 
 // The states of an app (DESIGN 5).

@@ -58,7 +58,7 @@ func appOf(s host.Status) control.App {
 		Transport:       string(s.Transport),
 		ProtocolVersion: s.ProtocolVersion,
 		Era:             s.Era,
-		PID:             s.PID,
+		PID:             control.PID(s.PID),
 		Restarts:        s.Restarts,
 		Tools:           s.Tools,
 		NoiseLines:      s.NoiseLines,

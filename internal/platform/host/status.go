@@ -17,7 +17,7 @@ type Status struct {
 	// ProtocolVersion and Era are those of the current or last session.
 	ProtocolVersion string `json:"protocol_version"`
 	Era             string `json:"era"`
-	PID             int    `json:"pid"`      // 0: no process
+	PID             int    `json:"pid"`      // 0: no process, as with a remote app
 	Restarts        int    `json:"restarts"` // starts after the first, since the host began
 	Exit            *Exit  `json:"exit"`     // of the last process that ended
 	Tools           int    `json:"tools"`    // offered in the catalog
