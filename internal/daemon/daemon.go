@@ -50,7 +50,7 @@ type Options struct {
 	LockWait time.Duration
 	// Terminal, if set, gets the log lines too.
 	Terminal *Terminal
-	// Dialer replaces the way to apps, for tests. Nil: child processes.
+	// Dialer replaces the way to apps, for tests. Nil: child processes and HTTP.
 	Dialer host.Dialer
 }
 
@@ -199,7 +199,10 @@ func (d *Daemon) openPlatform(ctx context.Context, o Options, apps []*config.App
 	}
 	dialer := o.Dialer
 	if dialer == nil {
-		dialer = &host.StdioDialer{Launcher: d.launcher, Logger: d.logs.appLogger(), Redact: d.conf.Redact}
+		dialer = host.Dialers{
+			Local:  &host.StdioDialer{Launcher: d.launcher, Logger: d.logs.appLogger(), Redact: d.conf.Redact},
+			Remote: &host.RemoteDialer{Logger: d.logs.appLogger(), Redact: d.conf.Redact, UserAgent: "aurora/" + o.Version},
+		}
 	}
 	var observe func(host.Signal)
 	var house func() json.RawMessage
