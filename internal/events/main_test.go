@@ -60,9 +60,8 @@ func newHome(t *testing.T, apps, settings string) *home {
 	}
 	fill := strings.NewReplacer("BIN", filepath.ToSlash(h.bin), "HOME", filepath.ToSlash(h.dir))
 	h.put("apps/config.yml", fill.Replace(apps))
-	if settings != "" {
-		h.put("aurora.yml", fill.Replace(settings))
-	}
+	// The brain would take what lies in the inbox.
+	h.put("aurora.yml", "brain: {enabled: false}\n"+fill.Replace(settings))
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
 	if h.schema, err = c.Compile("../../docs/schemas/amp-envelope.json"); err != nil {
@@ -250,13 +249,13 @@ func (h *home) inbox() []*amp.Envelope {
 }
 
 // await looks at the inbox until it is as it should be.
-func (h *home) await(what string, ok func([]*amp.Envelope) bool) []*amp.Envelope {
+func (h *home) await(what string, ok func([]*amp.Envelope) bool) {
 	h.t.Helper()
 	limit := time.After(patience)
 	for {
-		events := h.quietInbox()
+		events := h.pending()
 		if ok(events) {
-			return h.inbox()
+			return
 		}
 		select {
 		case <-time.After(20 * time.Millisecond):
@@ -266,8 +265,8 @@ func (h *home) await(what string, ok func([]*amp.Envelope) bool) []*amp.Envelope
 	}
 }
 
-// quietInbox is inbox while events are being written.
-func (h *home) quietInbox() []*amp.Envelope {
+// pending returns what waits in the inbox while more is being written.
+func (h *home) pending() []*amp.Envelope {
 	var events []*amp.Envelope
 	files, _ := filepath.Glob(filepath.Join(h.dir, "data", "kernel", "inbox", "pending", "event_*.json"))
 	for _, file := range files {
