@@ -96,7 +96,7 @@ func (p *program) chat(ctx context.Context, h control.House, session string) err
 // lines says every line of stdin and waits for the end of the turn that answers
 // it, so that a script gets its answers in order.
 func (c *chat) lines(ctx context.Context) error {
-	c.view = &chatView{out: c.p.out, write: func(text string) { c.p.out.print(text) }, aside: func(text string) { c.p.out.note("%s", text) }}
+	c.view = &chatView{write: func(text string) { c.p.out.print(text) }, aside: func(text string) { c.p.out.note("%s", text) }}
 	if err := c.attached(ctx); err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (c *chat) terminal(ctx context.Context, stdin *os.File) error {
 	c.resize(t)
 	s := c.p.out.style()
 	c.view = &chatView{
-		out: c.p.out, style: s,
+		style: s,
 		write: func(text string) { _, _ = io.WriteString(t, text) },
 		aside: func(text string) { _, _ = io.WriteString(t, text+"\n") },
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/aurorabot/aurora/internal/control"
 )
@@ -11,7 +10,6 @@ import (
 // A chatView shows the news of a session to a person: texts as they are, pieces
 // of an answer as soon as a line of them is whole, calls as one dim line each.
 type chatView struct {
-	out   *output
 	write func(text string) // what the bot says, in whole lines
 	aside func(text string) // one line beside it, without its end
 	style style
@@ -19,15 +17,13 @@ type chatView struct {
 	turn    string          // the turn whose pieces come
 	pieces  strings.Builder // of the answer that is growing
 	written int             // how many bytes of it are on the screen
-	calls   map[string]time.Time
 }
 
 func (v *chatView) show(n control.ChatNews) {
+	if n.Lost > 0 {
+		v.aside(v.style.dim(fmt.Sprintf("… %s came while nobody looked, and could not be kept", count(n.Lost, "earlier message"))))
+	}
 	switch n.Kind {
-	case control.ChatAttached:
-		if n.Lost > 0 {
-			v.aside(v.style.dim(fmt.Sprintf("… %s came while nobody looked, and could not be kept", count(n.Lost, "earlier message"))))
-		}
 	case control.ChatBegin:
 		v.fresh(n.Turn)
 	case control.ChatDelta:

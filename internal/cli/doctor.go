@@ -45,6 +45,7 @@ func (p *program) doctor(ctx context.Context) error {
 		}
 		var running *control.Version
 		var flow *control.Flow
+		var brain *control.Brain
 		if _, far := h.(*control.Client); far {
 			v, err := h.Version(ctx)
 			if err != nil {
@@ -54,13 +55,16 @@ func (p *program) doctor(ctx context.Context) error {
 			if f, err := h.Flow(ctx); err == nil { // an older daemon knows of none
 				flow = &f
 			}
+			if t, err := h.Topology(ctx); err == nil {
+				brain = &t.Brain
+			}
 		}
-		return p.report(c, daemon.Diagnose(ctx, c, apps, running, flow))
+		return p.report(c, daemon.Diagnose(ctx, c, apps, running, flow, brain))
 	}
 	err = p.withHouse(ctx, nil, report)
 	var preflight *daemon.PreflightError
 	if errors.As(err, &preflight) {
-		return p.report(c, daemon.Diagnose(ctx, c, nil, nil, nil))
+		return p.report(c, daemon.Diagnose(ctx, c, nil, nil, nil, nil))
 	}
 	return err
 }

@@ -59,7 +59,7 @@ func (p *program) rootCommand() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add(groupRun, p.upCommand(), p.chatCommand(), p.sayCommand(), p.appsCommand(), p.eventsCommand(), p.logsCommand())
+	add(groupRun, p.upCommand(), p.chatCommand(), p.sayCommand(), p.appsCommand(), p.eventsCommand(), p.traceCommand(), p.topologyCommand(), p.logsCommand())
 	add(groupUse, p.toolsCommand(), p.callCommand(), p.resourcesCommand(), p.readCommand(),
 		p.promptsCommand(), p.promptCommand(), p.completeCommand())
 	add(groupSetUp, p.initCommand(), p.checkCommand(), p.doctorCommand(), p.appCommand(),

@@ -28,7 +28,8 @@ opens the session next.`,
 		Example: `  aurora say "/weather 上海"
   aurora say --session notes --timeout 30s "what did I ask before?"
   git log -5 | aurora say - --json`,
-		Args: arguments(1, -1, "a text, or - for stdin"),
+		Args:              arguments(1, -1, "a text, or - for stdin"),
+		ValidArgsFunction: p.completeSaid,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := control.AskRequest{Session: session, Text: strings.Join(args, " ")}
 			var err error
@@ -75,4 +76,19 @@ func (p *program) say(ctx context.Context, h control.House, r control.AskRequest
 		return status(exitInterrupted)
 	}
 	return status(exitOf(a.Error.Code))
+}
+
+// completeSaid completes a command that is said, with a daemon.
+func (p *program) completeSaid(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 || !strings.HasPrefix(typed, "/") {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	found, _ := suggest(p, func(ctx context.Context, h control.House) ([]control.Suggestion, error) {
+		return h.Suggest(ctx, control.SuggestRequest{Line: typed, Cursor: len(typed)})
+	})
+	var words []string
+	for _, f := range found {
+		words = append(words, typed[:min(max(f.From, 0), len(typed))]+f.Text+"\t"+oneLine(f.Help))
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }

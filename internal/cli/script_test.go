@@ -21,6 +21,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.uber.org/goleak"
 
+	"github.com/aurorabot/aurora/apps/weather/weathertest"
 	"github.com/aurorabot/aurora/internal/testkit"
 )
 
@@ -63,10 +64,12 @@ func (l leakChecked) Run() int {
 //	                       follow.stderr hold what it prints
 //	unfollow               Ctrl-C, and it has ended with 0
 //	once FILE PATTERN      exactly one line of a file is like this
+//	weather                let the weather app of this home ask a recorded provider
 //
 // and $PEERS, a folder with the scripted servers of testdata/peers.
 func TestScripts(t *testing.T) {
 	schemas := compileSchemas(t)
+	provider := weathertest.NewServer(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -96,6 +99,10 @@ func TestScripts(t *testing.T) {
 			"follow":       follow,
 			"unfollow":     unfollow,
 			"once":         once,
+			"weather": func(ts *testscript.TestScript, neg bool, args []string) {
+				ts.Check(os.MkdirAll(ts.MkAbs("apps"), 0o700))
+				ts.Check(os.WriteFile(ts.MkAbs("apps/config.yml"), []byte("apps:\n  aurora-app-weather:\n    startup: {base_url: "+provider.URL+"}\n"), 0o600))
+			},
 		},
 	})
 }

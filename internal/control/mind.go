@@ -119,7 +119,7 @@ type ChatKind string
 
 // The kinds of news of a session.
 const (
-	ChatAttached ChatKind = "attached" // the screen is there; Lost texts had been too many to keep
+	ChatAttached ChatKind = "attached" // the screen is there, and nothing is missed from now on
 	ChatBegin    ChatKind = "begin"    // a turn begins, that answers Messages
 	ChatDelta    ChatKind = "delta"    // a piece of what the model writes
 	ChatCall     ChatKind = "call"     // a tool is called
@@ -144,7 +144,7 @@ type ChatNews struct {
 	// Ending is how a turn ended, Error why it ended so.
 	Ending string `json:"ending,omitempty"`
 	Error  string `json:"error,omitempty"`
-	// Lost counts texts that were dropped because too many waited.
+	// Lost counts texts before this one that were dropped because too many waited.
 	Lost int `json:"lost,omitempty"`
 }
 

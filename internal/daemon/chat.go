@@ -104,7 +104,20 @@ func (d *Daemon) Listen(ctx context.Context, r control.ListenRequest, tell func(
 		}
 		m.giveBack(r.Session, left)
 	}()
-	if err := tell(control.ChatNews{Kind: control.ChatAttached, Lost: lost}); err != nil {
+	pass := func(n control.ChatNews) error {
+		err := tell(n)
+		if err != nil {
+			failed = &n
+		}
+		return err
+	}
+	for n, ok := v.kept(); ok; n, ok = v.kept() {
+		n.Lost, lost = lost, 0
+		if err := pass(n); err != nil {
+			return err
+		}
+	}
+	if err := tell(control.ChatNews{Kind: control.ChatAttached}); err != nil {
 		return err
 	}
 	for {
@@ -112,8 +125,7 @@ func (d *Daemon) Listen(ctx context.Context, r control.ListenRequest, tell func(
 		if err != nil {
 			return control.AsError(err)
 		}
-		if err := tell(n); err != nil {
-			failed = &n
+		if err := pass(n); err != nil {
 			return err
 		}
 	}

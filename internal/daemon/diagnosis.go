@@ -51,14 +51,14 @@ type Finding struct {
 
 // Diagnose joins what the configuration says with how the apps and the flow of
 // events are. States is nil if no app could be started. Running is the daemon
-// they were asked of, nil for a house of our own; flow is nil if it said nothing
-// of events.
-func Diagnose(ctx context.Context, c *config.Config, states []control.App, running *control.Version, flow *control.Flow) Diagnosis {
+// they were asked of, nil for a house of our own; flow and brain are nil if it said
+// nothing of events, or of how it thinks.
+func Diagnose(ctx context.Context, c *config.Config, states []control.App, running *control.Version, flow *control.Flow, brain *control.Brain) Diagnosis {
 	d := Diagnosis{
 		OK:          true,
 		Home:        c.Home.Dir,
 		Daemon:      running,
-		Environment: environment(ctx, c, running, flow),
+		Environment: environment(ctx, c, running, flow, brain),
 		Apps:        []AppDiagnosis{},
 		Problems:    append([]config.Problem{}, c.Problems...),
 	}
@@ -139,12 +139,13 @@ func reason(s control.App) string {
 }
 
 // environment checks the machine as far as this home depends on it.
-func environment(ctx context.Context, c *config.Config, running *control.Version, flow *control.Flow) []Check {
+func environment(ctx context.Context, c *config.Config, running *control.Version, flow *control.Flow, brain *control.Brain) []Check {
 	checks := []Check{writable(c.Home), daemonCheck(c.Home, running)}
 	if said := lastRun(c.Home.Data("platform", "health.json")); said != "" && running == nil {
 		checks = append(checks, Check{Name: "last run", OK: true, Said: said})
 	}
 	checks = append(checks, spoolChecks(c, flow)...)
+	checks = append(checks, brainCheck(c, brain))
 	return append(checks, programs(ctx, c.Apps)...)
 }
 
@@ -209,6 +210,28 @@ func spoolChecks(c *config.Config, flow *control.Flow) []Check {
 		}
 	}
 	return checks
+}
+
+// brainCheck looks at the brain: at what the daemon says of it, else at its
+// topology.
+func brainCheck(c *config.Config, brain *control.Brain) Check {
+	check := Check{Name: "brain", OK: true}
+	t, err := Topology(c)
+	switch {
+	case brain != nil && len(brain.Problems) > 0:
+		check.OK, check.Said = false, strings.Join(brain.Problems, " ")
+		check.Hint = "aurora topology shows the nodes, aurora trace last the way of an event, aurora logs what was said. After mending, restart the daemon."
+	case brain != nil && brain.State == control.BrainReady:
+		check.Said = fmt.Sprintf("it thinks (model %s, %d turns under way)", brain.Model, brain.Turns)
+	case t.State == control.BrainOff:
+		check.Said = "switched off (brain.enabled: false)"
+	case err != nil:
+		check.OK, check.Said = false, fmt.Sprintf("it cannot run: the topology %s is wrong", filepath.Base(topologyFile(c)))
+		check.Hint = "The places are listed below; aurora check shows them too."
+	default:
+		check.Said = fmt.Sprintf("%d nodes (%s), model %s", len(t.Nodes), t.File, t.Model)
+	}
+	return check
 }
 
 func daemonCheck(home config.Home, running *control.Version) Check {

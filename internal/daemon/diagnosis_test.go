@@ -40,7 +40,7 @@ func TestDiagnosis(t *testing.T) {
 			if _, err := openHome(home.Dir); err != nil {
 				t.Fatal(err)
 			}
-			d := Diagnose(t.Context(), &config.Config{Home: home, Apps: []*config.App{app}}, []control.App{c.state}, nil, nil)
+			d := Diagnose(t.Context(), &config.Config{Home: home, Apps: []*config.App{app}}, []control.App{c.state}, nil, nil, nil)
 			if d.OK != c.ok || d.Apps[0].OK != c.ok {
 				t.Errorf("ok is %v: %+v", d.OK, d)
 			}
@@ -65,7 +65,7 @@ func TestDiagnosisOfTheConfigurationComesFirst(t *testing.T) {
 		Apps:     []*config.App{{Key: "x"}},
 		Problems: []config.Problem{{App: "x", File: "apps/config.yml", Line: 3, Column: 5, Field: "mcp.command", Message: "not found", Hint: "install it"}},
 	}
-	d := Diagnose(t.Context(), c, []control.App{{Key: "x", State: "unavailable", Reason: "apps/config.yml says so"}}, nil, nil)
+	d := Diagnose(t.Context(), c, []control.App{{Key: "x", State: "unavailable", Reason: "apps/config.yml says so"}}, nil, nil, nil)
 	if f := d.Apps[0].Findings; d.OK || len(f) != 1 || f[0].What != "apps/config.yml:3:5: mcp.command: not found" || f[0].Hint != "install it" {
 		t.Errorf("findings %+v", f)
 	}

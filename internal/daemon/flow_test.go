@@ -207,7 +207,7 @@ func TestAFullSpoolIsToldEverywhere(t *testing.T) {
 	if err != nil || apps[0].Events == nil || apps[0].Events.Dropped != 1 || len(apps[0].Warnings) != 1 || apps[0].State != control.StateReady {
 		t.Errorf("apps %+v, %v", apps, err)
 	}
-	said := Diagnose(t.Context(), d.Config(), apps, &control.Version{}, &flow)
+	said := Diagnose(t.Context(), d.Config(), apps, &control.Version{}, &flow, nil)
 	i := slices.IndexFunc(said.Environment, func(c Check) bool { return c.Name == "spool inbox" })
 	if i < 0 || said.OK || said.Environment[i].OK || !strings.Contains(said.Environment[i].Hint, "max_files") {
 		t.Errorf("the doctor says %+v", said.Environment)

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -9,8 +10,8 @@ import (
 
 // lastRun reads the health file of the previous run and says how that run
 // ended, if not in order: whether an app had crashed, the protocol with an app
-// had failed, or neither, so that Aurora itself was ended. It returns "" if
-// all was well or nothing is known.
+// had failed, the brain had failed to consume, or none of it, so that Aurora
+// itself was ended. It returns "" if all was well or nothing is known.
 func lastRun(healthFile string) string {
 	h, err := host.ReadHealth(healthFile)
 	if err != nil || h.Clean {
@@ -33,8 +34,21 @@ func lastRun(healthFile string) string {
 	if len(failed) > 0 {
 		said += " The protocol had failed with: " + strings.Join(failed, "; ") + "."
 	}
-	if len(crashed)+len(failed) == 0 {
-		said += " All apps were well, so it was Aurora itself that was ended."
+	brain := brainFaults(h.House)
+	if len(brain) > 0 {
+		said += " The brain had failed to consume events: " + strings.Join(brain, " ")
+	}
+	if len(crashed)+len(failed)+len(brain) == 0 {
+		said += " All apps and the brain were well, so it was Aurora itself that was ended."
 	}
 	return said
+}
+
+// brainFaults returns what a health file says is wrong with the brain.
+func brainFaults(house json.RawMessage) []string {
+	var h houseHealth
+	if len(house) == 0 || json.Unmarshal(house, &h) != nil {
+		return nil // of an older Aurora
+	}
+	return h.Brain.Problems
 }

@@ -19,9 +19,11 @@ func TestTheLastRunIsExplained(t *testing.T) {
 		want []string // none: nothing is said
 	}{
 		{"an orderly end", host.Health{Clean: true, PID: 7, Apps: []host.Status{crashed}}, nil},
-		{"Aurora was killed", host.Health{PID: 7, Apps: []host.Status{ready}}, []string{"pid 7", "All apps were well"}},
+		{"Aurora was killed", host.Health{PID: 7, Apps: []host.Status{ready}}, []string{"pid 7", "All apps and the brain were well"}},
 		{"an app had crashed", host.Health{PID: 7, Apps: []host.Status{ready, crashed}}, []string{"Apps had crashed: weak (It exited with code 3)"}},
 		{"the protocol had failed", host.Health{PID: 7, Apps: []host.Status{failed}}, []string{"The protocol had failed with: odd (It offered"}},
+		{"the brain had failed", host.Health{PID: 7, Apps: []host.Status{ready}, House: json.RawMessage(`{"brain":{"state":"degraded","problems":["The node act fails to consume: disk (3 waiting, 1 tried again)."]}}`)}, []string{"The brain had failed to consume events: The node act fails"}},
+		{"what an older Aurora said of its house", host.Health{PID: 7, Apps: []host.Status{ready}, House: json.RawMessage(`[1]`)}, []string{"so it was Aurora itself"}},
 		{"both", host.Health{PID: 7, Apps: []host.Status{crashed, failed}}, []string{"weak", "odd"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -19,9 +19,9 @@ import (
 	"github.com/aurorabot/aurora/internal/brain/circuit"
 	"github.com/aurorabot/aurora/internal/brain/commands"
 	"github.com/aurorabot/aurora/internal/brain/node"
+	"github.com/aurorabot/aurora/internal/brain/trace"
 	"github.com/aurorabot/aurora/internal/brain/turn"
 	"github.com/aurorabot/aurora/internal/config"
-	"github.com/aurorabot/aurora/internal/control"
 	"github.com/aurorabot/aurora/internal/platform/host"
 	"github.com/aurorabot/aurora/internal/spool"
 )
@@ -220,22 +220,8 @@ func (m *mind) close() {
 }
 
 // events returns the latest events for the command of that name.
-func (m *mind) events(ctx context.Context, most int) ([]commands.Event, error) {
-	files, _, err := Events(m.config()).List(ctx, control.EventFilter{Spools: []string{inbox}}, most)
-	if err != nil {
-		return nil, err
-	}
-	var all []commands.Event
-	for i := len(files) - 1; i >= 0; i-- {
-		e, err := amp.Parse(files[i].Envelope)
-		if err != nil {
-			continue
-		}
-		all = append(all, commands.Event{
-			At: control.ReceivedAt(e), Type: e.Payload.Type, App: e.Header.Source.App, Summary: e.Payload.Summary, State: files[i].State,
-		})
-	}
-	return all, nil
+func (m *mind) events(_ context.Context, most int) ([]commands.Event, error) {
+	return trace.Recent(m.config().Home.Data(), most), nil
 }
 
 // heedStops listens to what comes in, so that a message which asks to stop does

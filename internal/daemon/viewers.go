@@ -238,6 +238,19 @@ func (v *viewer) next(ctx context.Context) (control.ChatNews, error) {
 	}
 }
 
+// kept returns the next news if it is a text that waited for a screen.
+func (v *viewer) kept() (control.ChatNews, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.queue) == 0 || !v.queue[0].Kept {
+		return control.ChatNews{}, false
+	}
+	n := v.queue[0]
+	v.queue = v.queue[1:]
+	v.bytes -= len(n.Text)
+	return n, true
+}
+
 // rest takes what was not told. The viewer takes nothing more.
 func (v *viewer) rest() []control.ChatNews {
 	v.mu.Lock()
