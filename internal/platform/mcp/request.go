@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/aurorabot/aurora/internal/call"
@@ -27,6 +28,7 @@ type pending struct {
 	method string
 	done   chan struct{} // capacity 1; one token, sent by finish
 	abort  func()        // ends the exchange of an exchanger; else nil
+	sent   atomic.Bool   // the server has it, or may have it soon
 
 	// The session's mu guards these until done has been received.
 	began, hard, due time.Duration // since the session began
@@ -131,9 +133,11 @@ func (s *Session) roundTrip(ctx context.Context, method string, size int, o *Req
 	msg = append(msg, "}\n"...)
 	sending := bounded{Context: ctx, due: s.start.Add(p.due)}
 	if s.web != nil {
+		p.sent.Store(true)
 		err = s.web.exchange(waiting, method, p.id, msg)
 	} else {
 		err = s.t.Send(&sending, msg)
+		p.sent.Store(err == nil)
 		sending.end()
 	}
 	*box = msg
@@ -281,7 +285,7 @@ func (s *Session) register(method string, o *RequestOptions, abort func()) (*pen
 
 // recycle keeps p for another request. Nobody else knows it any more.
 func (s *Session) recycle(p *pending) {
-	*p = pending{done: p.done}
+	*p = pending{done: p.done} // not sent
 	s.free.Put(p)
 }
 

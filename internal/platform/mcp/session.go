@@ -207,7 +207,7 @@ func (s *Session) end(reason error, tell bool) error {
 	s.mu.Unlock()
 
 	for _, p := range left {
-		if tell {
+		if tell && p.sent.Load() { // what waits for its turn will not get it any more
 			s.cancel(p, "the session closes")
 		}
 		p.finish(Closed, reason)
