@@ -151,6 +151,7 @@ type ChatNews struct {
 // The states of a brain.
 const (
 	BrainOff         = "off"         // the settings say so
+	BrainStarting    = "starting"    // it is about to think
 	BrainReady       = "ready"       // it thinks
 	BrainDegraded    = "degraded"    // it thinks, but some of it fails
 	BrainUnavailable = "unavailable" // it does not think, and ought to

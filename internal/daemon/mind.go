@@ -49,9 +49,9 @@ type mind struct {
 	commands *commands.Set
 	bus      *bus.Bus
 
-	mu      sync.Mutex // guards what follows
-	why     string     // why it does not run; empty: it does
-	circuit *circuit.Circuit
+	mu      sync.Mutex       // guards what follows
+	why     string           // why it does not run
+	circuit *circuit.Circuit // nil: it does not run (yet)
 
 	life  sync.Mutex // guards what follows; held while it starts and while it ends
 	stop  context.CancelFunc
@@ -62,7 +62,7 @@ type mind struct {
 // newMind makes the mind of a house whose host is not started. It does no I/O.
 func newMind(d *Daemon, c *console.Console) *mind {
 	m := &mind{
-		host: d.host, flow: d.flow, config: d.Config, console: c, why: "it has not been started yet",
+		host: d.host, flow: d.flow, config: d.Config, console: c,
 		log: d.logs.With("part", "brain"),
 	}
 	_, m.model = model(d.conf)
@@ -204,6 +204,9 @@ func (m *mind) set(k *circuit.Circuit, why string) {
 func (m *mind) fault() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.circuit == nil && m.why == "" {
+		return "it is about to start"
+	}
 	return m.why
 }
 

@@ -94,7 +94,11 @@ func (m *mind) status() control.Brain {
 	k, why := m.circuit, m.why
 	m.mu.Unlock()
 	b := control.Brain{State: control.BrainReady, Problems: []string{}, Model: m.model}
-	if why != "" {
+	switch {
+	case why == "" && k == nil:
+		b.State = control.BrainStarting
+		return b
+	case why != "":
 		b.State, b.Problems = control.BrainUnavailable, append(b.Problems, "The brain does not run: "+why+".")
 		return b
 	}
