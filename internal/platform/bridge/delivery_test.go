@@ -73,13 +73,14 @@ func TestAnAcknowledgedEventIsThereOnceWhereverTheDiskFails(t *testing.T) {
 		h.send(h.unacked("1", "2", "3")...)
 		h.send(h.unacked(ids...)...)
 	}
-	open := func(t *testing.T, dir string, disk *spooltest.Disk) *house {
-		return buildOn(t, dir, disk, nil)
+	// The record of ids is a file, or it is lost with the process.
+	open := func(t *testing.T, record string, disk *spooltest.Disk) *house {
+		return buildOn(t, "/house", disk, func(o *Options) { o.SeenFile = record })
 	}
 	dry := spooltest.New()
-	life(open(t, t.TempDir(), dry))
+	life(open(t, "", dry))
 	first := spooltest.New()
-	open(t, t.TempDir(), first) // the steps of opening are those of package spool
+	open(t, "", first) // the steps of opening are those of package spool
 	cases := 0
 	for step := first.Steps() + 1; step <= dry.Steps()+1; step++ {
 		for _, fault := range []string{"one failure", "gone for good"} {
@@ -87,9 +88,12 @@ func TestAnAcknowledgedEventIsThereOnceWhereverTheDiskFails(t *testing.T) {
 				for _, record := range []string{"kept", "lost"} {
 					cases++
 					t.Run(fmt.Sprintf("step %d %s, %s, record %s", step, fault, end, record), func(t *testing.T) {
-						dir := t.TempDir()
+						file := ""
+						if record == "kept" {
+							file = filepath.Join(t.TempDir(), "seen")
+						}
 						disk := spooltest.New()
-						h := open(t, dir, disk)
+						h := open(t, file, disk)
 						if fault == "one failure" {
 							disk.FailAt(step)
 						} else {
@@ -105,13 +109,7 @@ func TestAnAcknowledgedEventIsThereOnceWhereverTheDiskFails(t *testing.T) {
 						} else {
 							disk = disk.Crash()
 						}
-						if record == "lost" {
-							if err := os.Remove(filepath.Join(dir, "seen")); err != nil {
-								t.Fatal(err)
-							}
-						}
-
-						again := open(t, dir, disk)
+						again := open(t, file, disk)
 						for _, id := range acked {
 							if again.ids()[id] != 1 {
 								t.Errorf("%s was acknowledged and is there %d times", id, again.ids()[id])
