@@ -23,6 +23,9 @@ func exact(t *testing.T, f *facts, command []string, calls []exactCall) {
 	}
 	t.Run("exact", func(t *testing.T) {
 		tap := append([]string{"sh", "-c", `"$@" | tee "$0"`, "HOME/tap"}, command...)
+		if f.remote != nil {
+			tap = append([]string{tapped}, command...)
+		}
 		s := up(t, f, tap...)
 		var results [][]byte
 		for _, c := range calls {
@@ -62,8 +65,8 @@ func messages(t *testing.T, file string) [][]byte {
 	lines := bufio.NewScanner(bytes.NewReader(raw))
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
-		if json.Valid(lines.Bytes()) {
-			out = append(out, compact(t, lines.Bytes()))
+		if line := bytes.TrimPrefix(lines.Bytes(), []byte("data:")); json.Valid(line) {
+			out = append(out, compact(t, line))
 		}
 	}
 	return out

@@ -20,16 +20,23 @@ const (
 
 // facts are what was seen of one server.
 type facts struct {
-	Key      string            `json:"key"`
-	About    string            `json:"about"`
-	Server   string            `json:"server"` // as it calls itself
-	Protocol string            `json:"protocol"`
-	Lists    [4]int            `json:"lists"` // tools, resources, templates, prompts
-	Seen     map[string]string `json:"seen"`
+	Key       string            `json:"key"`
+	About     string            `json:"about"`
+	Transport string            `json:"transport"`
+	Server    string            `json:"server"` // as it calls itself
+	Protocol  string            `json:"protocol"`
+	Lists     [4]int            `json:"lists"` // tools, resources, templates, prompts
+	Seen      map[string]string `json:"seen"`
+
+	remote *remote
 }
 
-func newFacts(key, about string) *facts {
-	return &facts{Key: key, About: about, Seen: map[string]string{}}
+func newFacts(key, about string, r *remote) *facts {
+	f := &facts{Key: key, About: about, Transport: "stdio", Seen: map[string]string{}, remote: r}
+	if r != nil {
+		f.Transport = r.transport
+	}
+	return f
 }
 
 // saw notes that something worked, or how it went.
@@ -105,14 +112,14 @@ func page(seen []*facts) []byte {
 
 Each server here was installed from its registry, pinned by the lock files in
 ` + "`internal/peers`" + `, and run by Aurora as a child process, from a home folder with
-blanks and Chinese characters in its path. ` + "`./test`" + ` does it again and fails when
-something differs.
+blanks and Chinese characters in its path, or reached by Aurora at its address.
+` + "`./test`" + ` does it again and fails when something differs.
 
-| server | calls itself | protocol | tools | resources | templates | prompts |
-|---|---|---|---|---|---|---|
+| server | transport | calls itself | protocol | tools | resources | templates | prompts |
+|---|---|---|---|---|---|---|---|
 `)
 	for _, f := range seen {
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %d | %d |\n", f.About, f.Server, f.Protocol, f.Lists[0], f.Lists[1], f.Lists[2], f.Lists[3])
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %d | %d | %d |\n", f.About, f.Transport, f.Server, f.Protocol, f.Lists[0], f.Lists[1], f.Lists[2], f.Lists[3])
 	}
 	b.WriteString("\n| server |")
 	for _, c := range columns {
@@ -145,7 +152,8 @@ or offers nothing to try it with.
   one was there without being asked for.
 - **cancel**: a call was given up after its first sign of progress, and the server
   was told.
-- **restart**: the process was killed with SIGKILL; the next call woke it.
+- **restart**: the process was killed with SIGKILL; the next call woke it. A remote
+  server was started again by its keeper; the next call found it.
 - **stop**: after the stop no process of the server was left.
 `)
 	if notes := warnings(seen); notes != "" {

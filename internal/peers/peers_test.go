@@ -78,14 +78,14 @@ func peers() []peer {
 }
 
 func TestPeers(t *testing.T) {
-	all := peers()
+	all := append(peers(), remotePeers()...)
 	seen := make([]*facts, len(all))
 	t.Run("servers", func(t *testing.T) {
 		for i, p := range all {
 			t.Run(p.key, func(t *testing.T) {
 				t.Parallel()
 				command := p.command(t)
-				f := newFacts(p.key, p.about+" "+version(t, p.about))
+				f := newFacts(p.key, p.about+" "+version(t, p.about), remotes()[p.key])
 				p.story(t, f, slices.Clone(command))
 				exact(t, f, command, p.exact)
 				// Cleanups that saw something run after this; seen is read

@@ -32,6 +32,7 @@ type stage struct {
 	home  string
 	host  *host.Host
 	facts *facts
+	far   *farServer // nil: the host runs the server
 
 	mu      sync.Mutex    // guards seen
 	seen    []signal      // in the order they came
@@ -58,7 +59,11 @@ func up(t *testing.T, f *facts, command ...string) *stage {
 	}
 	words, err := json.Marshal(command)
 	s.must(err)
-	yaml := fmt.Sprintf("apps:\n  %s:\n    mcp: {command: %s, cwd: ., health_timeout_seconds: 170}\n", s.key, words)
+	way := fmt.Sprintf("command: %s, cwd: .", words)
+	if f.remote != nil {
+		way = s.serve(command)
+	}
+	yaml := fmt.Sprintf("apps:\n  %s:\n    mcp: {%s, health_timeout_seconds: 170}\n", s.key, way)
 	s.must(os.WriteFile(filepath.Join(s.home, "apps", "config.yml"), []byte(yaml), 0o600))
 
 	conf, err := config.Load(config.Options{
@@ -71,8 +76,11 @@ func up(t *testing.T, f *facts, command ...string) *stage {
 		s.Fatal(problems)
 	}
 	s.host = host.New(host.Options{
-		Apps:      conf.Apps,
-		Dialer:    &host.StdioDialer{Launcher: launcher, Logger: slog.New(slog.DiscardHandler)},
+		Apps: conf.Apps,
+		Dialer: host.Dialers{
+			Local:  &host.StdioDialer{Launcher: launcher, Logger: slog.New(slog.DiscardHandler)},
+			Remote: &host.RemoteDialer{},
+		},
 		Redact:    conf.Redact,
 		Observe:   s.observe,
 		DrainTime: -1,
@@ -122,10 +130,11 @@ func (s *stage) down() {
 		s.Errorf("closing: %v", err)
 	}
 	s.host = nil
+	s.far.end()
 	left, known := processesOf(s.home)
 	if len(left) > 0 {
 		s.Errorf("left running: %v", left)
-	} else if known {
+	} else if known && s.facts.remote == nil {
 		s.facts.saw("stop", "yes")
 	}
 }
@@ -292,6 +301,10 @@ func (s *stage) cancel(name, args string) {
 // restart kills the server and expects the next call to find it alive again.
 func (s *stage) restart(name, args, want string) {
 	s.Helper()
+	if s.far != nil {
+		s.restartFar(name, args, want)
+		return
+	}
 	since := s.now()
 	p, err := os.FindProcess(s.status().PID)
 	s.must(err)

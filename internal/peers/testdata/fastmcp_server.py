@@ -6,6 +6,7 @@ changes while it runs, integers of 64 bits, and names that are not ASCII.
 """
 
 import asyncio
+import os
 import pathlib
 import sys
 
@@ -131,4 +132,7 @@ def complete(ref, argument, context):
 
 
 if __name__ == "__main__":
-    mcp.run(show_banner=False)
+    if "http" in sys.argv[1:]:
+        mcp.run(transport="http", host="127.0.0.1", port=int(os.environ["PORT"]), show_banner=False)
+    else:
+        mcp.run(show_banner=False)
