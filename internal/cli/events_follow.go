@@ -53,7 +53,7 @@ func (f *eventFollower) run(ctx context.Context) error {
 		switch {
 		case err == nil:
 			if waiting {
-				f.p.out.note("aurora: a daemon is running")
+				f.p.out.note("aurora: a daemon is running%s", f.gap())
 			}
 			waiting = false
 			err = client.FollowEvents(ctx, control.FollowRequest{EventFilter: f.filter, All: f.all}, func(n control.EventNews) error {
@@ -82,6 +82,19 @@ func (f *eventFollower) run(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// gap says what of the time without a daemon cannot be shown: what was not kept,
+// and what retention has removed by now.
+func (f *eventFollower) gap() string {
+	var said string
+	if f.all {
+		said = "; signals that no spool wants were not kept meanwhile"
+	}
+	if keep := f.conf.Settings.Retention.Done; keep > 0 && !f.latest.IsZero() && time.Since(f.latest) > keep {
+		said += fmt.Sprintf("; events that were done more than %s ago are no longer there", keep)
+	}
+	return said
 }
 
 // houseEnded tells the ends of following that are no fault.

@@ -59,7 +59,8 @@ func (l leakChecked) Run() int {
 //	gone RECORD            no process of this record of a peer is alive
 //	await FILE PATTERN     wait until a file has a line like this
 //	await-events N TEXT    wait until N files in the inbox hold a text
-//	work STATE ID          be the consumer of the inbox: bring an event to a state
+//	work STATE ID [long-ago]   be the consumer of the inbox: bring an event to a
+//	                       state, two days ago
 //	follow [FLAG…]         run `aurora events --follow`; follow.stdout and
 //	                       follow.stderr hold what it prints
 //	unfollow               Ctrl-C, and it has ended with 0
@@ -321,13 +322,16 @@ func inboxFiles(ts *testscript.TestScript) []string {
 
 // work does with an event what a consumer does.
 func work(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: work STATE ID")
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: work STATE ID [long-ago]")
 	}
 	for _, file := range inboxFiles(ts) {
 		if strings.Contains(filepath.Base(file), "_"+args[1]+"-") {
 			to := filepath.Join(ts.MkAbs("data/kernel/inbox"), args[0], filepath.Base(file))
 			ts.Check(os.Rename(file, to))
+			if len(args) > 2 {
+				ts.Check(os.Chtimes(to, time.Time{}, time.Now().Add(-48*time.Hour)))
+			}
 			return
 		}
 	}
