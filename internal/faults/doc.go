@@ -9,7 +9,9 @@
 // and a host of its own.
 //
 // Without a section apps/config.yml, every server is an app of the same name.
-// A server is a command of its own: `command: [NAME]`.
+// A server is a command of its own: `command: [NAME]`. With a section
+// "http: NAME", which says how it behaves there (testkit.HTTP), it is reached
+// over HTTP: `url: ${NAME_URL}`.
 //
 // # Steps
 //
@@ -24,6 +26,7 @@
 //	down                      close the host (the end of a test does, too)
 //	start|stop|restart APP [N times]   as a person would; N times waits each time
 //	                          until the app has settled
+//	server NAME forget|stop|start   a server over HTTP forgets its sessions, or goes away
 //	release APP GATE          open a gate of its server
 //	call TOOL [JSON] [within 2s]       make a call and wait for its result
 //	begin ID TOOL [JSON] [within 2s]   make a call and go on
@@ -55,6 +58,7 @@
 // what its server recorded: starts, requests (methods in order), lists (how
 // many tools/list), called (names of tools), cancels, marks, record (all but
 // the messages), alive (how many of its processes and their children are there).
+// Of one over HTTP: sessions, verbs (GET, POST and DELETE in order).
 //
 // No step asserts how long something takes; every wait has an outer bound that
 // only says that something hangs.

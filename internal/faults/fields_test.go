@@ -185,6 +185,9 @@ func (s *stage) appField(key, what string) (string, error) {
 	if s.conf == nil || s.conf.App(key) == nil {
 		return "", fmt.Errorf("there is no app %q and no field %q", key, what)
 	}
+	if value, ok := s.webField(key, what); ok {
+		return value, nil
+	}
 	if value, ok := s.serverField(key, what); ok {
 		return value, nil
 	}

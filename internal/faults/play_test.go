@@ -70,6 +70,8 @@ func (s *stage) step(line string) error {
 			return s.up(true)
 		}
 		return s.up(false, strings.Fields(rest)...)
+	case "server":
+		return s.serverStep(rest)
 	case "keep":
 		value, err := s.field(rest)
 		s.kept[rest] = value

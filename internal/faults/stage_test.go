@@ -29,9 +29,10 @@ type stage struct {
 	t       *testing.T
 	archive *testkit.Archive
 	home    string
-	conf    *config.Config // nil until it was read
-	host    *host.Host     // nil until it was started
-	inbox   *inboxOf       // nil: there is none
+	conf    *config.Config                 // nil until it was read
+	host    *host.Host                     // nil until it was started
+	inbox   *inboxOf                       // nil: there is none
+	web     map[string]*testkit.HTTPServer // servers that are reached over HTTP, by name
 	log     *logBuffer
 	last    *outcome
 	open    map[string]*outcome // calls under way, by ID
@@ -83,13 +84,17 @@ func newStage(t *testing.T, a *testkit.Archive) *stage {
 	s.must(os.MkdirAll(s.file("apps"), 0o700))
 	apps := "apps:\n"
 	for _, name := range a.Servers() {
+		if text, line, ok := a.Section(webPrefix + name); ok {
+			apps += s.serve(name, text, line)
+			continue
+		}
 		_, err := testkit.Put(s.file("bin"), name, a.Path+"#"+name)
 		s.must(err)
 		apps += fmt.Sprintf("  %q: {mcp: {command: [%[1]q]}}\n", name)
 	}
 	s.must(os.WriteFile(s.file("apps/config.yml"), []byte(apps), 0o600))
 	for _, name := range a.Sections() {
-		if strings.HasPrefix(name, "server: ") || strings.HasPrefix(name, "steps") {
+		if strings.HasPrefix(name, "server: ") || strings.HasPrefix(name, webPrefix) || strings.HasPrefix(name, "steps") {
 			continue
 		}
 		text, _, _ := a.Section(name)
@@ -113,7 +118,7 @@ func (s *stage) file(name string) string { return filepath.Join(s.home, filepath
 func (s *stage) check() {
 	conf, err := config.Load(config.Options{
 		Home:     s.home,
-		Env:      []string{"PATH=" + s.file("bin") + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + s.home},
+		Env:      append(s.addresses(), "PATH="+s.file("bin")+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+s.home),
 		LookPath: proc.LookPath,
 	})
 	s.must(err)
@@ -151,9 +156,12 @@ func (s *stage) up(keepGoing bool, only ...string) error {
 	}
 	logger := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	s.host = host.New(host.Options{
-		Apps:    apps,
-		Faults:  faults,
-		Dialer:  &host.StdioDialer{Launcher: launcher, Logger: logger, Redact: s.conf.Redact},
+		Apps:   apps,
+		Faults: faults,
+		Dialer: host.Dialers{
+			Local:  &host.StdioDialer{Launcher: launcher, Logger: logger, Redact: s.conf.Redact},
+			Remote: &host.RemoteDialer{Logger: logger},
+		},
 		Logger:  logger,
 		Redact:  s.conf.Redact,
 		Observe: s.observe,
@@ -283,7 +291,7 @@ func (s *stage) finish(o *outcome) {
 // record returns what the server of an app has recorded.
 func (s *stage) record(app *config.App) []testkit.Event {
 	if len(app.MCP.Command) == 0 {
-		return nil
+		return s.webRecord(app)
 	}
 	events, err := testkit.Events(s.serverPath(app))
 	s.must(err)

@@ -270,11 +270,7 @@ func (d *wild) reload() {
 func (d *wild) calm() {
 	d.errand.Wait()
 	d.host.Reload(context.Background(), d.base, nil)
-	for _, c := range d.base {
-		if err := d.host.StartApp(context.Background(), c.Key); err != nil {
-			d.t.Errorf("starting %s in the end: %v", c.Key, err)
-		}
-	}
+	d.startAll()
 	limit := time.After(patience)
 	for i, c := range d.calls {
 		select {
@@ -285,6 +281,14 @@ func (d *wild) calm() {
 	}
 	for _, c := range d.base {
 		d.await(c.Key)
+	}
+}
+
+func (d *wild) startAll() {
+	for _, c := range d.base {
+		if err := d.host.StartApp(context.Background(), c.Key); err != nil {
+			d.t.Errorf("starting %s in the end: %v", c.Key, err)
+		}
 	}
 }
 
@@ -303,6 +307,9 @@ func (d *wild) await(key string) {
 		want := slices.Sorted(maps.Keys(offered(runs)))
 		if st.State == host.Ready && slices.Equal(slices.Sorted(slices.Values(have)), want) {
 			return
+		}
+		if st.State == host.Unavailable { // a call that was given up may still have been the last crash that is borne
+			d.startAll()
 		}
 		if time.Now().After(giveUp) {
 			d.t.Errorf("app %s is %s (%s) and has the tools %q; the server offers %q", key, st.State, st.Reason, have, want)
