@@ -10,6 +10,6 @@
 //	peer FILE     a scripted MCP server (package testkit) that knows nothing of
 //	              Aurora
 //
-// The kill test takes its figures from the environment: AURORA_LONG=1 (or the
+// The kill test takes its figures from the environment: AURORA_TEST_LONG=1 (or the
 // long form of ./test) kills 200 times instead of 20, AURORA_SEED repeats a run.
 package events

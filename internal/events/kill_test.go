@@ -18,7 +18,7 @@ import (
 // kills is how often the kill test kills.
 func kills() int {
 	switch {
-	case os.Getenv("AURORA_LONG") != "" || os.Getenv("AURORA_TEST_LONG") != "":
+	case os.Getenv("AURORA_TEST_LONG") != "":
 		return 200
 	case testing.Short():
 		return 4
