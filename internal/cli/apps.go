@@ -17,7 +17,7 @@ import (
 func (p *program) appsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apps [KEY…]",
-		Short: "List apps and their states; start, stop and restart them",
+		Short: "List apps and their states; start, stop and switch them",
 		Long: `List the apps of the home with their states.
 
 With a daemon (aurora up) it shows what runs there. Without one it starts the
@@ -36,6 +36,8 @@ apps, shows how that went, and stops them.`,
 		p.appActionCommand(control.Restart, "Stop an app and start it again, also one that was given up"),
 		p.appActionCommand(control.Stop, "Stop an app until it is started again"),
 		p.appActionCommand(control.Start, "Start an app that was stopped or given up"),
+		p.appSwitchCommand(true, "Switch apps on in apps/config.yml, and start them"),
+		p.appSwitchCommand(false, "Switch apps off in apps/config.yml, and stop them"),
 	)
 	return cmd
 }

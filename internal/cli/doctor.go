@@ -59,7 +59,13 @@ func (p *program) doctor(ctx context.Context) error {
 				brain = &t.Brain
 			}
 		}
-		return p.report(c, daemon.Diagnose(ctx, c, apps, running, flow, brain))
+		d := daemon.Diagnose(ctx, c, apps, running, flow, brain)
+		if running != nil {
+			if last, err := h.LastReload(ctx); err == nil { // an older daemon knows of none
+				d.AddReload(last)
+			}
+		}
+		return p.report(c, d)
 	}
 	err = p.withHouse(ctx, nil, report)
 	var preflight *daemon.PreflightError

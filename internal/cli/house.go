@@ -21,6 +21,19 @@ const (
 // names need (keys, packages, tool names; none: all), asks them, and stops
 // them. What do has printed is out before the apps are stopped.
 func (p *program) withHouse(ctx context.Context, names []string, do func(ctx context.Context, h control.House) error) error {
+	return p.farOrNear(ctx, func(c *control.Client) error { return do(ctx, c) }, func(dir string) error {
+		house, err := daemon.Open(ctx, p.daemonOptions(dir, names))
+		if err != nil {
+			return err
+		}
+		return p.inHouse(ctx, house, do)
+	})
+}
+
+// farOrNear asks the daemon of the home, or else does the work in this process.
+// The error of near is HOME_LOCKED if somebody else has the home; then both are
+// tried again for a while.
+func (p *program) farOrNear(ctx context.Context, far func(c *control.Client) error, near func(dir string) error) error {
 	dir, err := p.home()
 	if err != nil {
 		return err
@@ -30,12 +43,9 @@ func (p *program) withHouse(ctx context.Context, names []string, do func(ctx con
 		client, dialErr := control.Dial(ctx, runDir)
 		if dialErr == nil {
 			defer client.Close()
-			return do(ctx, client)
+			return far(client)
 		}
-		house, err := daemon.Open(ctx, p.daemonOptions(dir, names))
-		if err == nil {
-			return p.inHouse(ctx, house, do)
-		}
+		err := near(dir)
 		var held *call.Error
 		if !errors.As(err, &held) || held.Code != call.HomeLocked {
 			return err

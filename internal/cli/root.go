@@ -62,7 +62,7 @@ func (p *program) rootCommand() *cobra.Command {
 	add(groupRun, p.upCommand(), p.chatCommand(), p.sayCommand(), p.appsCommand(), p.eventsCommand(), p.traceCommand(), p.topologyCommand(), p.logsCommand())
 	add(groupUse, p.toolsCommand(), p.callCommand(), p.resourcesCommand(), p.readCommand(),
 		p.promptsCommand(), p.promptCommand(), p.completeCommand())
-	add(groupSetUp, p.initCommand(), p.checkCommand(), p.doctorCommand(), p.appCommand(),
+	add(groupSetUp, p.initCommand(), p.importCommand(), p.checkCommand(), p.reloadCommand(), p.doctorCommand(), p.appCommand(),
 		p.completionCommand(), p.versionCommand())
 	root.SetHelpCommand(p.helpCommand())
 	root.SetHelpCommandGroupID(groupSetUp)

@@ -58,6 +58,8 @@ func (l leakChecked) Run() int {
 //	down                   signal INT, and it has ended with 0
 //	gone RECORD            no process of this record of a peer is alive
 //	await FILE PATTERN     wait until a file has a line like this
+//	untouched FILE         stdout and FILE, both of aurora apps --json, show the same
+//	                       processes in the same states since the same time
 //	await-events N TEXT    wait until N files in the inbox hold a text
 //	work STATE ID [long-ago]   be the consumer of the inbox: bring an event to a
 //	                       state, two days ago
@@ -95,6 +97,7 @@ func TestScripts(t *testing.T) {
 			},
 			"gone":         gone,
 			"await":        await,
+			"untouched":    untouched,
 			"await-events": awaitEvents,
 			"work":         work,
 			"follow":       follow,

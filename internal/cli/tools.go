@@ -18,7 +18,7 @@ func (p *program) toolsCommand() *cobra.Command {
 	var dialect string
 	cmd := &cobra.Command{
 		Use:   "tools [APP|TOOL…]",
-		Short: "List tools, or show what one takes",
+		Short: "List tools, show what one takes, switch them on and off",
 		Long: `List the tools of all apps, of some apps, or show single tools with their
 arguments.
 
@@ -38,6 +38,10 @@ get, at most 128; what was left out is said on stderr.`,
 			})
 		},
 	}
+	cmd.AddCommand(
+		p.toolSwitchCommand(true, "Switch tools on in apps/config.yml"),
+		p.toolSwitchCommand(false, "Switch tools off in apps/config.yml; every call of them is refused"),
+	)
 	cmd.Flags().StringVar(&dialect, "dialect", "", "print the array for a model `provider`: openai, anthropic or gemini")
 	_ = cmd.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions([]string{"openai", "anthropic", "gemini"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd

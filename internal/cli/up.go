@@ -31,7 +31,10 @@ commands in the same home then ask this one.
 
 If the configuration is wrong all problems are listed and nothing is started;
 with --keep-going only the faulty apps are left out. A second Ctrl-C ends it at
-once.`,
+once.
+
+Its files are watched: what you change in them is taken over while it runs, an app
+at a time. SIGHUP and "aurora reload" have them read at once.`,
 		Example: `  aurora up
   aurora up --home my-bot --keep-going
   aurora up --json                      one JSON document when all apps are decided`,
@@ -57,7 +60,7 @@ func (p *program) up(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	p.signals.onKill(house.Kill)
-	p.signals.onHangup(func() { house.Logger().Debug("SIGHUP is ignored.") })
+	p.signals.onHangup(house.Hangup)
 	err = p.runUp(ctx, house, v)
 	// ctx has ended by Ctrl-C; to stop takes the time it needs.
 	if e := v.stop(context.WithoutCancel(ctx), house); err == nil {

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/aurorabot/aurora/internal/call"
 	"github.com/aurorabot/aurora/internal/control"
 	"github.com/aurorabot/aurora/internal/daemon"
 )
@@ -94,8 +96,8 @@ func (v *upView) lines(ctx context.Context, house *daemon.Daemon) error {
 			err := house.Settled(ctx, apps[i].Key)
 			mu.Lock()
 			defer mu.Unlock()
-			if err == nil {
-				err = v.line(ctx, house, i)
+			if err == nil || control.AsError(err).Code == call.AppUnknown { // it may have left meanwhile
+				err = v.line(ctx, house, apps[i].Key)
 			}
 			errs = append(errs, err)
 		})
@@ -104,10 +106,14 @@ func (v *upView) lines(ctx context.Context, house *daemon.Daemon) error {
 	return errors.Join(errs...)
 }
 
-func (v *upView) line(ctx context.Context, house *daemon.Daemon, i int) error {
+func (v *upView) line(ctx context.Context, house *daemon.Daemon, key string) error {
 	apps, err := house.Apps(ctx)
 	if err != nil {
 		return err
+	}
+	i := slices.IndexFunc(apps, func(a control.App) bool { return a.Key == key })
+	if i < 0 {
+		return nil
 	}
 	a := apps[i]
 	text := fmt.Sprintf("%s: %s", visible(a.Key), a.State)

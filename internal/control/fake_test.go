@@ -16,7 +16,8 @@ import (
 
 // fakeHouse is the house of the suite without any MCP.
 type fakeHouse struct {
-	control.Mind // a house of its own kind: see mind_test.go
+	control.Mind   // a house of its own kind: see mind_test.go
+	control.Keeper // a house of its own kind: see keeper_test.go
 
 	stopped   atomic.Bool
 	cancelled chan struct{} // one item per cancelled call of slow

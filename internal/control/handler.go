@@ -62,6 +62,7 @@ func Handler(h House) http.Handler {
 		write(w, done, err)
 	})
 	handleMind(mux, h)
+	handleKeeper(mux, h)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, unknownRequest(r.Method+" "+r.URL.Path))
 	})

@@ -56,6 +56,7 @@ type House interface {
 	// EVENT_UNKNOWN if there is none, EVENT_BUSY if it is being worked on.
 	EventAction(ctx context.Context, r EventActionRequest) (EventDone, error)
 
+	Keeper
 	Mind
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/aurorabot/aurora/internal/platform/host"
 	"github.com/aurorabot/aurora/internal/platform/mcp"
 	"github.com/aurorabot/aurora/internal/platform/proc"
+	"github.com/aurorabot/aurora/internal/redact"
 )
 
 // Options say which home to open, and how much of it.
@@ -56,7 +57,9 @@ type Options struct {
 
 // A Daemon is a house that runs in this process.
 type Daemon struct {
-	conf    *config.Config
+	conf    *config.Config // that the house was opened with
+	options Options
+	keeping keeping
 	own     []string // keys of the apps within this binary
 	version string
 	started time.Time
@@ -91,7 +94,7 @@ func Open(ctx context.Context, o Options) (d *Daemon, err error) {
 	if err != nil {
 		return nil, err
 	}
-	d = &Daemon{version: o.Version, started: time.Now()}
+	d = &Daemon{version: o.Version, options: o, started: time.Now()}
 	for _, b := range o.Bundled {
 		d.own = append(d.own, b.Key)
 	}
@@ -115,7 +118,8 @@ func Open(ctx context.Context, o Options) (d *Daemon, err error) {
 	if d.conf, err = Load(o); err != nil {
 		return d, err
 	}
-	apps := needed(d.conf.Apps, o.Names)
+	d.keeping.begin(d.conf)
+	apps := d.wanted(d.conf)
 	keepGoing := o.KeepGoing || d.conf.Settings.Startup.KeepGoing
 	if o.OneShot || keepGoing {
 		withoutBrain(d.conf)
@@ -138,9 +142,14 @@ func Open(ctx context.Context, o Options) (d *Daemon, err error) {
 // Load reads the configuration of a home as [Open] would. It starts and writes
 // nothing. The error is CONFIG_INVALID if there is no such home; everything
 // else that is wrong is in [config.Config.Problems].
-func Load(o Options) (*config.Config, error) {
-	own := append(slices.Clip(o.Bundled), config.Bundled{Key: console.Key, Manifest: console.Manifest(), Always: true})
-	c, err := config.Load(config.Options{Home: o.Home, Env: o.Env, Bundled: own, Self: o.Self, LookPath: proc.LookPath})
+func Load(o Options) (*config.Config, error) { return load(o, nil, nil) }
+
+// load is Load with texts of files that count instead of those on disk, and with
+// the redactor that learns the secrets.
+func load(o Options, texts map[string][]byte, r *redact.Redactor) (*config.Config, error) {
+	all := ConfigOptions(o)
+	all.Texts, all.Redact = texts, r
+	c, err := config.Load(all)
 	if err != nil {
 		return nil, control.Errorf(call.ConfigInvalid, "%v", err)
 	}
@@ -150,6 +159,27 @@ func Load(o Options) (*config.Config, error) {
 	checkSpools(c)
 	checkTopology(c)
 	return c, nil
+}
+
+// wanted returns the apps of a configuration that this house runs. The console
+// comes and goes with the brain, which a house has or has not.
+func (d *Daemon) wanted(c *config.Config) []*config.App {
+	apps := c.Apps
+	was, is := d.conf.App(console.Key), c.App(console.Key)
+	switch {
+	case was != nil && is == nil:
+		apps = append(slices.Clip(apps), was)
+	case was == nil && is != nil:
+		apps = slices.DeleteFunc(slices.Clone(apps), func(a *config.App) bool { return a == is })
+	}
+	return needed(apps, d.options.Names)
+}
+
+// ConfigOptions says how a home is read. What only the daemon knows to be wrong
+// (see [Load]) is not found with them alone.
+func ConfigOptions(o Options) config.Options {
+	own := append(slices.Clip(o.Bundled), config.Bundled{Key: console.Key, Manifest: console.Manifest(), Always: true})
+	return config.Options{Home: o.Home, Env: o.Env, Bundled: own, Self: o.Self, LookPath: proc.LookPath}
 }
 
 // openHome finds the home and makes what every run writes into.
@@ -255,6 +285,7 @@ func (d *Daemon) Serve() error {
 	}
 	d.mu.Lock()
 	d.server = s
+	d.keeping.watch(d)
 	d.mu.Unlock()
 	d.logs.Info("Aurora is up.", "pid", os.Getpid(), "home", d.conf.Home.Dir, "control", s.Address())
 	if d.mind != nil {
@@ -263,8 +294,8 @@ func (d *Daemon) Serve() error {
 	return nil
 }
 
-// Config is the configuration that the house was opened with.
-func (d *Daemon) Config() *config.Config { return d.conf }
+// Config is the configuration of the house, as it was last read and taken over.
+func (d *Daemon) Config() *config.Config { return d.keeping.current.Load() }
 
 // Logger is the log of the house.
 func (d *Daemon) Logger() *slog.Logger { return d.logs.Logger }
@@ -290,6 +321,7 @@ func (d *Daemon) close(ctx context.Context) error {
 	defer context.AfterFunc(d.hurry, cancel)()
 	defer d.rush()
 	var errs []error
+	d.keeping.end()
 	if d.host != nil {
 		// Its error is only that it was hurried.
 		_ = d.host.Close(ctx)

@@ -140,7 +140,7 @@ func reason(s control.App) string {
 
 // environment checks the machine as far as this home depends on it.
 func environment(ctx context.Context, c *config.Config, running *control.Version, flow *control.Flow, brain *control.Brain) []Check {
-	checks := []Check{writable(c.Home), daemonCheck(c.Home, running)}
+	checks := []Check{writable(c.Home), daemonCheck(running)}
 	if said := lastRun(c.Home.Data("platform", "health.json")); said != "" && running == nil {
 		checks = append(checks, Check{Name: "last run", OK: true, Said: said})
 	}
@@ -234,17 +234,12 @@ func brainCheck(c *config.Config, brain *control.Brain) Check {
 	return check
 }
 
-func daemonCheck(home config.Home, running *control.Version) Check {
+func daemonCheck(running *control.Version) Check {
 	c := Check{Name: "daemon", OK: true, Said: "none is running; the apps were started for this report"}
 	if running == nil {
 		return c
 	}
 	c.Said = fmt.Sprintf("running (pid %d, since %s)", running.PID, running.Started.Local().Format("2006-01-02 15:04:05"))
-	for _, file := range []string{home.AppsFile(), home.SettingsFile(), home.EnvFile()} {
-		if st, err := os.Stat(file); err == nil && st.ModTime().After(running.Started) {
-			c.Said += "; " + file + " has changed since, restart the daemon to apply it"
-		}
-	}
 	return c
 }
 

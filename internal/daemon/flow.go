@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aurorabot/aurora/internal/call"
@@ -30,7 +31,8 @@ const (
 // A flow is the way of events from the sessions into the spools. It owns the
 // bridge, the spools, and their goroutines.
 type flow struct {
-	conf    *config.Config
+	conf    *config.Config                // that the spools were opened with
+	current atomic.Pointer[config.Config] // after reloads
 	log     *slog.Logger
 	outlets []bridge.Outlet
 	bridge  *bridge.Bridge
@@ -46,6 +48,7 @@ type flow struct {
 // openFlow opens the spools and makes the bridge. Nothing runs before start.
 func openFlow(c *config.Config, log *slog.Logger) (*flow, error) {
 	f := &flow{conf: c, log: log, ended: make(chan struct{})}
+	f.current.Store(c)
 	var err error
 	if f.outlets, err = openOutlets(c, log); err != nil {
 		return nil, err
@@ -237,7 +240,7 @@ func of(n int64) string {
 
 // key returns the key of the app with this package; empty if there is none.
 func (f *flow) key(pkg string) string {
-	for _, a := range f.conf.Apps {
+	for _, a := range f.current.Load().Apps {
 		if a.Package == pkg {
 			return a.Key
 		}
@@ -249,9 +252,10 @@ func (f *flow) key(pkg string) string {
 // those of no app come last.
 func (f *flow) byOrder(x, y string) int {
 	rank := func(pkg string) int {
-		i := slices.IndexFunc(f.conf.Apps, func(a *config.App) bool { return a.Package == pkg })
+		apps := f.current.Load().Apps
+		i := slices.IndexFunc(apps, func(a *config.App) bool { return a.Package == pkg })
 		if i < 0 {
-			return len(f.conf.Apps)
+			return len(apps)
 		}
 		return i
 	}

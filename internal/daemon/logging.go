@@ -49,6 +49,7 @@ type Terminal struct {
 // that a record holds can slip through.
 type logbook struct {
 	*slog.Logger
+	level  *slog.LevelVar // the configured one
 	home   config.Home
 	redact *redact.Redactor
 	file   *logFile
@@ -58,12 +59,12 @@ type logbook struct {
 }
 
 func openLogbook(home config.Home, s config.Log, r *redact.Redactor, term *Terminal) *logbook {
-	b := &logbook{home: home, redact: r, apps: map[string]*logFile{}}
+	b := &logbook{level: new(slog.LevelVar), home: home, redact: r, apps: map[string]*logFile{}}
 	b.file = newLogFile(LogFile(home, ""))
-	level := logLevel(s.Level)
-	handlers := []slog.Handler{textOrJSON(redactWriter{b.file, r}, s.Format, level)}
+	b.level.Set(logLevel(s.Level))
+	handlers := []slog.Handler{textOrJSON(redactWriter{b.file, r}, s.Format, b.level)}
 	if term != nil {
-		handlers = append(handlers, terminalHandler(*term, s.Format, level, r))
+		handlers = append(handlers, terminalHandler(*term, s.Format, b.level, r))
 	}
 	b.Logger = slog.New(slog.NewMultiHandler(handlers...))
 	return b
@@ -77,8 +78,8 @@ func textOrJSON(w io.Writer, format string, level slog.Leveler) slog.Handler {
 	return slog.NewTextHandler(w, o)
 }
 
-func terminalHandler(t Terminal, format string, level slog.Level, r *redact.Redactor) slog.Handler {
-	var l slog.Leveler = level
+func terminalHandler(t Terminal, format string, level slog.Leveler, r *redact.Redactor) slog.Handler {
+	l := level
 	if t.Level != nil {
 		l = atLeast{level, t.Level}
 	}
@@ -91,11 +92,11 @@ func terminalHandler(t Terminal, format string, level slog.Level, r *redact.Reda
 
 // atLeast is the higher of two levels.
 type atLeast struct {
-	floor slog.Level
+	floor slog.Leveler
 	level slog.Leveler
 }
 
-func (l atLeast) Level() slog.Level { return max(l.floor, l.level.Level()) }
+func (l atLeast) Level() slog.Level { return max(l.floor.Level(), l.level.Level()) }
 
 func logLevel(s string) slog.Level {
 	var l slog.Level

@@ -50,6 +50,7 @@ func TestWhatIsImportedArrivesAsItWas(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := set(t, &txtar.Archive{Files: []txtar.File{{Name: "source -", Data: source}}})
+		s.open = true // the same pieces stand elsewhere, too
 		plan, err := Make(s.source, Options{Home: s.home})
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, source)

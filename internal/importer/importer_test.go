@@ -67,6 +67,7 @@ func wanted(archive *txtar.Archive) []txtar.File {
 // A stage is what one import is played on.
 type stage struct {
 	work   string
+	open   bool // the secrets are no secrets
 	source Source
 	home   config.Options
 }
@@ -192,7 +193,7 @@ func (s *stage) check(t *testing.T, plan *Plan, said string) {
 	apps, _ := readFile(c.Home.AppsFile())
 	values, _ := config.ParseEnv(env)
 	for _, name := range plan.Secrets {
-		if secret := values[name]; len(secret) >= 10 && (strings.Contains(said, secret) || bytes.Contains(apps, []byte(secret))) {
+		if secret := values[name]; !s.open && len(secret) >= 10 && (strings.Contains(said, secret) || bytes.Contains(apps, []byte(secret))) {
 			t.Errorf("the secret %s is told", name)
 		}
 	}

@@ -39,7 +39,7 @@ type addition struct {
 func (m *merge) plan() (*Plan, error) {
 	m.results = make([]App, len(m.servers))
 	for i, s := range m.servers {
-		m.results[i] = App{Name: s.name, Line: s.at.line, Column: s.at.column, Notes: slices.Concat([]string{}, s.notes), Secrets: []string{}}
+		m.results[i] = App{Name: s.name, Line: s.at.line, Column: s.at.column, Notes: append([]string{}, s.notes...), Secrets: []string{}}
 		if s.refused != "" {
 			m.results[i].Result, m.results[i].Reason = Refused, s.refused
 		}
@@ -222,8 +222,10 @@ func (m *merge) fresh() ([]byte, error) {
 		text = "# 这个家里的 App。修改后用 aurora check 检查。\n# 全部设置见 docs/configuration.md。\n"
 	}
 	var bundled []config.Item
-	for _, app := range m.home.config.Apps {
-		bundled = append(bundled, config.Item{Key: app.Key, Value: []config.Item{}})
+	for _, app := range m.home.options.Bundled {
+		if !app.Always && m.home.config.App(app.Key) != nil {
+			bundled = append(bundled, config.Item{Key: app.Key, Value: []config.Item{}})
+		}
 	}
 	return config.AddAt([]byte(text), []string{"apps"}, bundled...)
 }

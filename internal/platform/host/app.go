@@ -110,7 +110,7 @@ func newApp(h *Host, conf *config.App, fault string) *app {
 	a.now = snapshot{state: Stopped, reason: "It has not been started yet.", since: time.Now()}
 	switch {
 	case off(conf) != "":
-		a.now.state, a.now.reason = Disabled, disabledReason(off(conf))
+		a.now.state, a.now.reason = Disabled, disabledReason(conf.Key, off(conf))
 	case fault != "":
 		a.now.state, a.now.reason = Unavailable, fault
 	}

@@ -63,7 +63,7 @@ tool task {"execution":{"taskSupport":"required"}}`)
 		c.Tools = map[string]config.ToolPermission{"demo.a": {Enabled: new(false)}}
 		h.open()
 		h.wantTools("demo.a", "demo.task")
-		wantEnd(t, h.call("demo.a", ""), call.Denied, call.PolicyDenied, "switched off", "apps/config.yml")
+		wantEnd(t, h.call("demo.a", ""), call.Denied, call.PolicyDenied, "switched off", "aurora tools enable demo.a")
 		wantEnd(t, h.call("demo.task", ""), call.ProtocolError, call.TaskRequired)
 		wantEnd(t, h.Call(t.Context(), call.Call{Name: "demo.a"}), call.Denied, call.PolicyDenied, "no caller")
 		wantEnd(t, h.Read(t.Context(), call.Caller{}, "x://y", "demo"), call.Denied, call.PolicyDenied)

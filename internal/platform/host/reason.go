@@ -24,8 +24,8 @@ func keptReason(fault string) string {
 	return "Its new configuration is faulty, so it runs on under the old one. " + fault
 }
 
-func disabledReason(by string) string {
-	return fmt.Sprintf("It is switched off by %q in apps/config.yml.", by)
+func disabledReason(key, by string) string {
+	return fmt.Sprintf("It is switched off by %q in apps/config.yml. To start it, run: aurora apps enable %s", by, key)
 }
 
 func stoppedReason(key string) string {

@@ -185,7 +185,7 @@ func (a *app) heed(halt func()) phase {
 		a.adopt(w)
 		a.retire()
 		heeded(effect)
-		a.enter(Disabled, disabledReason(off(w.conf)))
+		a.enter(Disabled, disabledReason(a.key, off(w.conf)))
 		return (*app).idle
 	case w.fault != "" && active:
 		a.now.kept = keptReason(w.fault)

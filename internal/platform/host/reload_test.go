@@ -343,7 +343,7 @@ func TestAppsAreSwitchedOffAndOn(t *testing.T) {
 		h.open()
 		off := func(c *config.App) { c.Enabled, c.Disabled = false, "enabled: false" }
 		on := func(c *config.App) { c.Enabled, c.Disabled = true, "" }
-		for range 3 {
+		for range 10 {
 			wantEffects(t, h.reload(map[string]func(*config.App){"demo": off, "mute": off}, nil), "demo stopped", "mute stopped")
 			h.wantState("demo", Disabled)
 			h.wantState("mute", Disabled)

@@ -53,7 +53,7 @@ func (Plain) Decide(_ context.Context, r Request) Decision {
 		return refuse(fmt.Sprintf("The tool %s is held until somebody accepts it. Run: aurora apps accept %s", r.Tool, r.App.Key))
 	}
 	if !r.Enabled {
-		return refuse(fmt.Sprintf("The tool %s is switched off. To allow it, set enabled: true under permissions.tools of app %q in apps/config.yml.", r.Tool, r.App.Key))
+		return refuse(fmt.Sprintf("The tool %s is switched off. To allow it, run: aurora tools enable %s", r.Tool, r.Tool))
 	}
 	return Decision{Allowed: true}
 }
