@@ -224,7 +224,12 @@ func (o *origin) once(ctx context.Context, method string, u *url.URL, h http.Hea
 	var begun atomic.Bool
 	trace := &httptrace.ClientTrace{
 		GetConn: func(string) { begun.Store(false) },
-		GotConn: func(httptrace.GotConnInfo) { begun.Store(true) },
+		GotConn: func(got httptrace.GotConnInfo) {
+			if got.Reused && ended(got.Conn) {
+				_ = got.Conn.Close() // nothing was written, so net/http takes another one
+			}
+			begun.Store(true)
+		},
 	}
 	req := (&http.Request{
 		Method: method, URL: u, Host: u.Host, Header: o.cookies(u, h),
