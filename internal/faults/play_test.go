@@ -19,10 +19,10 @@ import (
 	"github.com/aurorabot/aurora/internal/testkit"
 )
 
-// play plays one section of steps.
-func play(t *testing.T, a *testkit.Archive, section string) {
+// play plays one section of steps. how is that of newStage.
+func play(t *testing.T, a *testkit.Archive, section, how string) {
 	text, first, _ := a.Section(section)
-	s := newStage(t, a)
+	s := newStage(t, a, how)
 	lines := strings.Split(text, "\n")
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
@@ -97,6 +97,10 @@ func (s *stage) step(line string) error {
 		conf := s.conf.App(app)
 		if conf == nil {
 			return fmt.Errorf("no app %q", app)
+		}
+		if server := s.serverOf(conf); server != nil {
+			server.release(gate)
+			return nil
 		}
 		return testkit.Release(s.serverPath(conf), gate)
 	case "call":

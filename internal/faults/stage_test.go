@@ -29,10 +29,10 @@ type stage struct {
 	t       *testing.T
 	archive *testkit.Archive
 	home    string
-	conf    *config.Config                 // nil until it was read
-	host    *host.Host                     // nil until it was started
-	inbox   *inboxOf                       // nil: there is none
-	web     map[string]*testkit.HTTPServer // servers that are reached over HTTP, by name
+	conf    *config.Config        // nil until it was read
+	host    *host.Host            // nil until it was started
+	inbox   *inboxOf              // nil: there is none
+	web     map[string]*webServer // servers that are reached over HTTP, by name
 	log     *logBuffer
 	last    *outcome
 	open    map[string]*outcome // calls under way, by ID
@@ -73,8 +73,10 @@ func (b *logBuffer) String() string {
 	return b.text.String()
 }
 
-// newStage builds the home: the servers as commands, the other sections as files.
-func newStage(t *testing.T, a *testkit.Archive) *stage {
+// newStage builds the home: the servers as commands or behind HTTP, the other
+// sections as files. how says how servers behave there that have no section of
+// their own about it; empty: they are commands.
+func newStage(t *testing.T, a *testkit.Archive, how string) *stage {
 	t.Helper()
 	s := &stage{
 		t: t, archive: a, home: filepath.Join(t.TempDir(), "我的 home"),
@@ -86,6 +88,10 @@ func newStage(t *testing.T, a *testkit.Archive) *stage {
 	for _, name := range a.Servers() {
 		if text, line, ok := a.Section(webPrefix + name); ok {
 			apps += s.serve(name, text, line)
+			continue
+		}
+		if how != "" {
+			apps += s.serve(name, how, 1)
 			continue
 		}
 		_, err := testkit.Put(s.file("bin"), name, a.Path+"#"+name)
@@ -123,6 +129,7 @@ func (s *stage) check() {
 	})
 	s.must(err)
 	s.conf = conf
+	s.rewire()
 }
 
 // up starts the host as aurora up does, with all apps or those named by only.

@@ -2,9 +2,12 @@ package faults
 
 import (
 	"fmt"
+	"io"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/aurorabot/aurora/internal/config"
 	"github.com/aurorabot/aurora/internal/testkit"
@@ -13,18 +16,45 @@ import (
 // webPrefix begins the sections that put a server behind HTTP.
 const webPrefix = "http: "
 
+// wires are the ways on which a section "steps everywhere" is played, and how
+// servers behave on them that have no section of their own.
+var wires = []struct{ name, http string }{
+	{"", ""},
+	{"http", "strict"},
+	{"http with events", "strict\nanswers sse\nnumbered\ncomments\nlines crlf"},
+	{"http+sse", "answers legacy\nlines crlf"},
+}
+
+// A webServer is a server over HTTP. It runs in this process; each session has
+// a run of its script.
+type webServer struct {
+	*testkit.HTTPServer
+	legacy bool
+
+	mu    sync.Mutex // guards peers
+	peers []*testkit.Peer
+}
+
 // serve puts a server behind HTTP and returns its entry in apps/config.yml.
 func (s *stage) serve(name, text string, line int) string {
 	script, err := s.archive.Server(name)
 	s.must(err)
 	how, err := testkit.ParseHTTP(s.archive.Path, text, line)
 	s.must(err)
+	server := &webServer{legacy: strings.Contains(text, "answers legacy")}
+	server.HTTPServer = testkit.ListenHTTP(s.t, func(n int) (io.Reader, io.WriteCloser) {
+		p := testkit.StartRun(s.t, script, n)
+		server.mu.Lock()
+		defer server.mu.Unlock()
+		server.peers = append(server.peers, p)
+		return p.Out, p.In
+	}, how)
 	if s.web == nil {
-		s.web = map[string]*testkit.HTTPServer{}
+		s.web = map[string]*webServer{}
 	}
-	s.web[name] = testkit.ListenHTTP(s.t, testkit.Each(s.t, script), how)
+	s.web[name] = server
 	transport := "streamable-http"
-	if strings.Contains(text, "answers legacy") {
+	if server.legacy {
 		transport = "sse"
 	}
 	return fmt.Sprintf("  %q: {mcp: {transport: %s, url: \"${%s}\"}}\n", name, transport, addressOf(name))
@@ -41,6 +71,22 @@ func (s *stage) addresses() []string {
 		all = append(all, addressOf(name)+"="+server.URL)
 	}
 	return all
+}
+
+// rewire makes apps remote whose command is a server that is served over HTTP on
+// this wire.
+func (s *stage) rewire() {
+	for _, app := range s.conf.Apps {
+		if len(app.MCP.Command) == 0 {
+			continue
+		}
+		if server := s.web[filepath.Base(app.MCP.Command[0])]; server != nil {
+			app.MCP.Transport, app.MCP.Command, app.MCP.URL = config.StreamableHTTP, nil, server.URL
+			if server.legacy {
+				app.MCP.Transport = config.SSE
+			}
+		}
+	}
 }
 
 // serverStep does what a "server" step says.
@@ -64,7 +110,7 @@ func (s *stage) serverStep(args string) error {
 }
 
 // serverOf returns the server over HTTP that an app is about; nil: none.
-func (s *stage) serverOf(app *config.App) *testkit.HTTPServer {
+func (s *stage) serverOf(app *config.App) *webServer {
 	u, err := url.Parse(app.MCP.URL)
 	if err != nil {
 		return nil
@@ -92,7 +138,25 @@ func (s *stage) webRecord(app *config.App) []testkit.Event {
 			events = append(events, testkit.Event{Kind: "received", Message: []byte(r.Body)})
 		}
 	}
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	for _, p := range server.peers {
+		for _, e := range p.Events() {
+			if e.Kind != "start" && e.Kind != "received" {
+				events = append(events, e)
+			}
+		}
+	}
 	return events
+}
+
+// release opens a gate in all runs.
+func (w *webServer) release(gate string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range w.peers {
+		p.Release(gate)
+	}
 }
 
 // webField returns what only servers over HTTP have.
