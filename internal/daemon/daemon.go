@@ -153,7 +153,7 @@ func load(o Options, texts map[string][]byte, r *redact.Redactor) (*config.Confi
 	if err != nil {
 		return nil, control.Errorf(call.ConfigInvalid, "%v", err)
 	}
-	if !c.Settings.Brain.Enabled { // there would be nobody to talk to
+	if !c.Settings.Brain.Enabled || o.OneShot { // there would be nobody to talk to
 		c.Apps = slices.DeleteFunc(c.Apps, func(a *config.App) bool { return a.Key == console.Key })
 	}
 	checkSpools(c)
