@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/aurorabot/aurora/internal/call"
+	"github.com/aurorabot/aurora/internal/testkit"
 )
 
 // The property: whatever a server does, every call ends exactly once, with its
@@ -146,7 +147,7 @@ func (k *trickster) say(format string, args ...any) {
 }
 
 // scramble lets callers loose on a trickster and checks the property.
-func scramble(t *testing.T, seed uint64, callers, calls int, stdout io.Reader, stdin io.WriteCloser, childIn io.Reader, childOut io.WriteCloser) {
+func scramble(t *testing.T, seed uint64, callers, calls int, tr Transport, childIn io.Reader, childOut io.WriteCloser) {
 	k := &trickster{rng: rand.New(rand.NewPCG(seed, 1)), out: childOut, cancel: map[string]int{}}
 	served := make(chan struct{})
 	go func() {
@@ -154,7 +155,7 @@ func scramble(t *testing.T, seed uint64, callers, calls int, stdout io.Reader, s
 		k.serve(childIn)
 	}()
 	var notified atomic.Int64
-	s, err := Connect(t.Context(), NewStdio(stdout, stdin, StdioOptions{MaxMessage: 60_000}), Options{
+	s, err := Connect(t.Context(), tr, Options{
 		OnNotification: func(string, []byte) { notified.Add(1) },
 	})
 	if err != nil {
@@ -226,8 +227,25 @@ func TestRandomInterleavings(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			childIn, stdin := net.Pipe()
 			stdout, childOut := net.Pipe()
-			scramble(t, seed, 6, 40, stdout, stdin, childIn, childOut)
+			scramble(t, seed, 6, 40, NewStdio(stdout, stdin, StdioOptions{MaxMessage: 60_000}), childIn, childOut)
 		})
+	}
+}
+
+// The same over HTTP, where answers come on other streams than their requests.
+func TestRandomInterleavingsOverHTTP(t *testing.T) {
+	for seed := range uint64(10) {
+		for how, w := range map[string]wire{"strict": wireJSON, "strict\nanswers sse": wireSSE, "strict\nanswers sse\nnumbered\npieces 100": wireSSE, "answers legacy": wireLegacy} {
+			synctest.Test(t, func(t *testing.T) {
+				childIn, stdin := net.Pipe()
+				stdout, childOut := net.Pipe()
+				server := testkit.StartHTTP(t, func(int) (io.Reader, io.WriteCloser) { return stdout, stdin }, testkit.MustParseHTTP(t, how))
+				tr, late := dialTest(t, w, HTTPOptions{URL: server.URL, Dial: server.Dial, MaxMessage: 60_000})
+				stop := context.AfterFunc(late, func() { stdin.Close() })
+				defer stop()
+				scramble(t, seed, 6, 30, tr, childIn, childOut)
+			})
+		}
 	}
 }
 
@@ -242,7 +260,7 @@ func TestRandomInterleavingsOverPipes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scramble(t, seed, 12, 20, stdout, stdin, childIn, childOut)
+		scramble(t, seed, 12, 20, NewStdio(stdout, stdin, StdioOptions{MaxMessage: 60_000}), childIn, childOut)
 		childIn.Close()
 		stdout.Close()
 	}
