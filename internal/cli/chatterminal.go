@@ -29,7 +29,10 @@ func (c *chat) terminal(ctx context.Context, stdin *os.File) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = term.Restore(fd, was) }()
+	defer func() {
+		_ = term.Restore(fd, was)
+		c.p.out.print("\n") // away from the prompt
+	}()
 	keys := &keyboard{in: stdin, out: c.p.out.stdout, interrupt: make(chan struct{}, 1)}
 	t := term.NewTerminal(keys, chatPrompt)
 	t.SetBracketedPasteMode(true)
@@ -174,7 +177,7 @@ func (c *chat) complete(ctx context.Context, t *term.Terminal, line string, pos 
 	if len(found) == 1 || len(text) > first.To-first.From {
 		return line[:first.From] + text + line[first.To:], first.From + len(text), true
 	}
-	go c.offer(t, found) // the line editor holds its lock while it asks
+	c.offer(t, found) // the line editor lets go of its lock while it asks
 	return line, pos, true
 }
 

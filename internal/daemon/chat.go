@@ -16,6 +16,7 @@ import (
 	"github.com/aurorabot/aurora/internal/brain/turn"
 	"github.com/aurorabot/aurora/internal/call"
 	"github.com/aurorabot/aurora/internal/control"
+	"github.com/aurorabot/aurora/internal/platform/host"
 )
 
 // answerGrace is what a question waits beyond the longest time of a turn, if it
@@ -67,8 +68,11 @@ func (m *mind) say(ctx context.Context, id, session, text string) error {
 	if commands.IsStop(text) {
 		m.runner.Stop(consoleSource, session)
 	}
-	if s, ok := m.host.AppStatus(console.Key); ok && s.State == "disabled" {
-		return control.Errorf(call.AppUnavailable, "the console (%s) is switched off in apps/config.yml", console.Key)
+	switch s, ok := m.host.AppStatus(console.Key); {
+	case !ok:
+		return control.Errorf(call.AppUnavailable, "the console (%s) has left with the last reload", console.Key)
+	case s.State == host.Disabled || s.State == host.Stopped:
+		return control.Errorf(call.AppUnavailable, "the console (%s) is %s; `aurora apps` says more", console.Key, s.State)
 	}
 	err := m.console.Say(ctx, id, session, text)
 	if errors.Is(err, appkit.ErrKept) && ctx.Err() == nil {

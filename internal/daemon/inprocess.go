@@ -25,8 +25,11 @@ type consoleDialer struct {
 
 // Dial implements [host.Dialer].
 func (d consoleDialer) Dial(ctx context.Context, app *config.App) (*host.Link, error) {
-	if d.console == nil || app.Key != console.Key || app.Package != console.Package {
+	if app.Key != console.Key || app.Package != console.Package {
 		return d.next.Dial(ctx, app)
+	}
+	if d.console == nil { // the brain was switched on since
+		return nil, &host.Refusal{Reason: "The console comes with the brain, which starts with Aurora: restart it."}
 	}
 	stdin, toIt := net.Pipe()
 	fromIt, stdout := net.Pipe()
