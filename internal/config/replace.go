@@ -17,16 +17,17 @@ type Replacement struct {
 	Path string
 	// Before is the text that After was made from; nil: there was no file.
 	Before, After []byte
-	// Mode are the rights of a new file. An old one keeps its own, but for those
-	// that Mode forbids.
-	Mode fs.FileMode
+	// Private keeps the file to its owner. Any other keeps the rights that it has;
+	// a new one can be read by everybody.
+	Private bool
 }
 
 // Replace gives files another text, each as a whole: whoever reads one meanwhile
 // finds the old text or the new one. All new texts are on the disk before the
 // first file is replaced, in the order given; if one cannot be, those before it
 // get their old text back. A file that does not hold Before any more is an
-// [ErrFileChanged]. Links are followed, folders made.
+// [ErrFileChanged]. Links are followed, folders made, owners kept where that is
+// allowed.
 func Replace(files ...Replacement) error {
 	var staged []stagedFile
 	defer func() {
@@ -77,15 +78,20 @@ func stage(f Replacement) (stagedFile, error) {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o755); err != nil {
 		return s, err
 	}
-	mode := f.Mode
-	if info, err := os.Stat(s.path); err == nil {
-		mode &= info.Mode().Perm() | 0o600
+	mode := fs.FileMode(0o644)
+	old, err := os.Stat(s.path)
+	if err == nil {
+		mode = old.Mode().Perm()
+	}
+	if f.Private {
+		mode = 0o600
 	}
 	temp, err := os.CreateTemp(filepath.Dir(s.path), ".aurora-*")
 	if err != nil {
 		return s, err
 	}
 	s.temp = temp.Name()
+	keepOwner(temp, old)
 	_, err = temp.Write(f.After)
 	err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close())
 	if err != nil {

@@ -94,8 +94,8 @@ func TestFilesAreReplacedAsAWhole(t *testing.T) {
 	}
 	// New files come with their folders and rights, old ones lose what they must.
 	err := Replace(
-		Replacement{Path: env, Before: []byte("A=1\n"), After: []byte("A=2\n"), Mode: 0o600},
-		Replacement{Path: link, After: []byte("apps:\n"), Mode: 0o644},
+		Replacement{Path: env, Before: []byte("A=1\n"), After: []byte("A=2\n"), Private: true},
+		Replacement{Path: link, After: []byte("apps:\n")},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestFilesAreReplacedAsAWhole(t *testing.T) {
 	if err := errors.Join(os.Rename(link, real), os.Symlink(real, link)); err != nil {
 		t.Skip(err)
 	}
-	if err := Replace(Replacement{Path: link, Before: []byte("apps:\n"), After: []byte("apps: {}\n"), Mode: 0o644}); err != nil {
+	if err := Replace(Replacement{Path: link, Before: []byte("apps:\n"), After: []byte("apps: {}\n")}); err != nil {
 		t.Fatal(err)
 	}
 	check(real, "apps: {}\n", 0o644)
@@ -125,8 +125,8 @@ func TestFilesAreReplacedAsAWhole(t *testing.T) {
 
 	// All or nothing: the second is not what it was.
 	err = Replace(
-		Replacement{Path: env, Before: []byte("A=2\n"), After: []byte("A=3\n"), Mode: 0o600},
-		Replacement{Path: link, Before: []byte("else"), After: []byte("x"), Mode: 0o644},
+		Replacement{Path: env, Before: []byte("A=2\n"), After: []byte("A=3\n"), Private: true},
+		Replacement{Path: link, Before: []byte("else"), After: []byte("x")},
 	)
 	if !errors.Is(err, ErrFileChanged) {
 		t.Errorf("%v", err)
@@ -135,7 +135,7 @@ func TestFilesAreReplacedAsAWhole(t *testing.T) {
 	check(real, "apps: {}\n", 0o644)
 
 	// Not even when the first is replaced already.
-	staged, err := stage(Replacement{Path: env, Before: []byte("A=2\n"), After: []byte("A=3\n"), Mode: 0o600})
+	staged, err := stage(Replacement{Path: env, Before: []byte("A=2\n"), After: []byte("A=3\n"), Private: true})
 	if err == nil {
 		err = os.Rename(staged.temp, staged.path)
 	}

@@ -242,5 +242,5 @@ func (f *appsFile) editOnce(change func([]byte, *config.Config) ([]byte, error),
 	if err := check(tried); err != nil {
 		return false, err
 	}
-	return true, config.Replace(config.Replacement{Path: path, Before: before, After: after, Mode: 0o644})
+	return true, config.Replace(config.Replacement{Path: path, Before: before, After: after})
 }

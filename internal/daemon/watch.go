@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -84,6 +85,9 @@ func (w *watcher) digest(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {
 		delete(w.seen, path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return ""
+		}
 		return config.Digest(path) // which says how it cannot be read
 	}
 	s, known := w.seen[path]

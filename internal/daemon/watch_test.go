@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -201,4 +202,30 @@ func TestAFileOfTheSameSizeAndTimeIsSeen(t *testing.T) {
 		d.pass(3 * time.Second)
 		d.wantReloads(1, "the same size and time")
 	})
+}
+
+// BenchmarkLook is what a look at the files of a home with 20 apps costs, once a
+// second.
+func BenchmarkLook(b *testing.B) {
+	dir := b.TempDir()
+	files := map[string]string{}
+	for i := range 24 {
+		path := filepath.Join(dir, fmt.Sprintf("app-%d.yaml", i))
+		if i < 4 { // most manifests are not there
+			if err := os.WriteFile(path, []byte("apps:\n"), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			old := time.Now().Add(-time.Hour)
+			if err := os.Chtimes(path, old, old); err != nil {
+				b.Fatal(err)
+			}
+		}
+		files[path] = config.Digest(path)
+	}
+	w := newWatcher(func() map[string]string { return files })
+	for b.Loop() {
+		if w.changed(w.look()) {
+			b.Fatal("something changed")
+		}
+	}
 }

@@ -72,17 +72,17 @@ func (m *merge) match() error {
 		if s.refused != "" {
 			continue
 		}
-		for _, long := range []bool{false, true} {
-			n := m.namer(w, s, long)
-			d := draft{fmt.Sprintf("import-%d-%t", i, long), s.items(&n.namer)}
+		for _, style := range []style{{}, {long: true}, {blind: true}, {long: true, blind: true}} {
+			n := m.namer(w, s, style)
+			d := draft{fmt.Sprintf("import-%d-%d", i, len(drafts[i])), s.items(&n.namer)}
+			if slices.ContainsFunc(drafts[i], func(other draft) bool { return reflect.DeepEqual(other.items, d.items) }) {
+				continue
+			}
 			for t.hasKey(d.trial) {
 				d.trial += "-"
 			}
 			drafts[i] = append(drafts[i], d)
 			all = append(all, config.Item{Key: d.trial, Value: d.items})
-			if !n.asked {
-				break
-			}
 		}
 	}
 	if len(all) == 0 {
@@ -248,15 +248,31 @@ func (m *merge) wallet() *wallet {
 // A serverNamer names what one server needs.
 type serverNamer struct {
 	namer
-	asked   bool     // it has an input
 	secrets []string // names that were given
 }
 
-// namer returns the namer of a server. long puts the name of the app before the
-// names of all inputs.
-func (m *merge) namer(w *wallet, s *server, long bool) *serverNamer {
+// A style is a way to find names.
+type style struct {
+	// long puts the name of the app before the names of all inputs.
+	long bool
+	// blind names an example of a secret as if nobody had the name: somebody may
+	// have put the secret itself in its place.
+	blind bool
+}
+
+// namer returns the namer of a server.
+func (m *merge) namer(w *wallet, s *server, how style) *serverNamer {
 	n := &serverNamer{}
+	short := func(suggest string) string {
+		if bare[suggest] {
+			return longName(base(s), suggest)
+		}
+		return suggest
+	}
 	n.secret = func(suggest, value string) string {
+		if how.blind && placeholder.MatchString(value) {
+			return short(suggest)
+		}
 		name := w.keep(base(s), suggest, value)
 		if !slices.Contains(n.secrets, name) {
 			n.secrets = append(n.secrets, name)
@@ -264,11 +280,10 @@ func (m *merge) namer(w *wallet, s *server, long bool) *serverNamer {
 		return name
 	}
 	n.input = func(_, suggest string) string {
-		n.asked = true
-		if long || bare[suggest] {
+		if how.long {
 			return longName(base(s), suggest)
 		}
-		return suggest
+		return short(suggest)
 	}
 	return n
 }
@@ -318,9 +333,9 @@ func (m *merge) compose(p *Plan) error {
 		before := m.home.env
 		p.Files = nil
 		if len(w.adds) > 0 { // first, so that nobody reads apps that refer to nothing
-			p.Files = append(p.Files, config.Replacement{Path: m.home.config.Home.EnvFile(), Before: before, After: env, Mode: 0o600})
+			p.Files = append(p.Files, config.Replacement{Path: m.home.config.Home.EnvFile(), Before: before, After: env, Private: true})
 		}
-		p.Files = append(p.Files, config.Replacement{Path: m.home.config.Home.AppsFile(), Before: m.home.apps, After: apps, Mode: 0o644})
+		p.Files = append(p.Files, config.Replacement{Path: m.home.config.Home.AppsFile(), Before: m.home.apps, After: apps})
 		return nil
 	}
 	return &HomeError{"the apps do not fit into this home"}
@@ -358,7 +373,7 @@ func (h *home) hasManifest(key string) bool {
 // write writes the entry of an addition.
 func (m *merge) write(a *addition, w *wallet) {
 	long := false
-	plain := m.namer(w, a.server, false)
+	plain := m.namer(w, a.server, style{})
 	plain.input = func(_, suggest string) string { // is one of the names in use?
 		_, outer := m.home.outer[suggest]
 		_, inFile := m.home.values[suggest]
@@ -367,7 +382,7 @@ func (m *merge) write(a *addition, w *wallet) {
 		return suggest
 	}
 	a.items = a.server.items(&plain.namer)
-	n := m.namer(w, a.server, long)
+	n := m.namer(w, a.server, style{long: long})
 	a.items = a.server.items(&n.namer)
 	a.result.Secrets = nil
 	for _, name := range n.secrets {
