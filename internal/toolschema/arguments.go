@@ -133,7 +133,7 @@ func (p *pairing) put(args *draft, name, text string, forced bool) error {
 		return err
 	}
 	if forced {
-		v, err := parse([]byte(text))
+		v, err := parseWritten(text)
 		if err != nil {
 			return errors.New("what follows := must be JSON")
 		}
@@ -235,7 +235,7 @@ func typed(types, words []string, text string) (*value, error) {
 	if slices.Contains(words, text) {
 		return newString(text), nil
 	}
-	v, err := parse([]byte(text))
+	v, err := parseWritten(text)
 	if err == nil && (len(types) == 0 || allows(types, v)) {
 		return v, nil
 	}

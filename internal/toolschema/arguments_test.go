@@ -75,6 +75,9 @@ func TestPairsAreTypedByTheSchema(t *testing.T) {
 		{`text:=5`, `{"text":5}`},
 		{`count:="5"`, `{"count":"5"}`},
 		{`tags:={"a":[1e400]}`, `{"tags":{"a":[1e400]}}`},
+		{`any:={"a": 1, "a": [2.0]}`, `{"any":{"a":1,"a":[2.0]}}`},
+		{`any:="\ud800 \u00e9 \/ <"`, `{"any":"\ud800 \u00e9 \/ <"}`},
+		{`free={"a":"\ud800","a":1}`, `{"free":{"a":"\ud800","a":1}}`},
 		{`range:={"to":2}|range.from=1`, `{"range":{"to":2,"from":1}}`},
 		{`tags:=["a"]|tags=b`, `{"tags":["a","b"]}`},
 	} {

@@ -34,7 +34,8 @@ type value struct {
 	token   string // scalars: the JSON text
 	items   []*value
 	members []member
-	size    int // bytes of the compact JSON text
+	size    int    // bytes of the compact JSON text
+	written string // the JSON text to keep, if it says more than the rest
 }
 
 type member struct {
@@ -51,6 +52,22 @@ func parse(raw []byte) (*value, error) {
 	}
 	p := parser{rest: string(bytes.ToValidUTF8(raw, []byte("\uFFFD")))}
 	return p.value(0)
+}
+
+// parseWritten is parse for what a person wrote to be passed on as it is: the
+// value keeps its tokens, so that repeated keys and lone surrogates survive.
+func parseWritten(raw string) (*value, error) {
+	raw = strings.ToValidUTF8(raw, "\uFFFD")
+	v, err := parse([]byte(raw))
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, []byte(raw)); err != nil {
+		return nil, err
+	}
+	v.written, v.size = b.String(), b.Len()
+	return v, nil
 }
 
 // A parser walks over JSON that is known to be valid.
@@ -270,6 +287,9 @@ func setOf(names []string) map[string]bool {
 func (v *value) json() []byte { return v.append(make([]byte, 0, min(v.size, 1<<20))) }
 
 func (v *value) append(b []byte) []byte {
+	if v.written != "" {
+		return append(b, v.written...)
+	}
 	switch v.kind {
 	case array:
 		b = append(b, '[')
