@@ -60,7 +60,16 @@ opens the session next.`,
 const maxSaid = 128 << 10
 
 func (p *program) say(ctx context.Context, h control.House, r control.AskRequest) error {
-	a := h.Ask(ctx, r, nil)
+	var tell func(control.ChatNews)
+	if p.out.errTerminal && !p.out.json {
+		s := style(!p.out.noColor)
+		tell = func(n control.ChatNews) {
+			if n.Kind == control.ChatResult {
+				p.out.note("%s", s.dim(callLine(n.Call)))
+			}
+		}
+	}
+	a := h.Ask(ctx, r, tell)
 	if err := p.out.document(a); err != nil {
 		return err
 	}

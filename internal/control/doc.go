@@ -16,6 +16,8 @@
 //     own deadline. When a client goes away its call is cancelled upstream.
 //   - A call that reached the daemon and whose answer was lost is
 //     [call.Unknown]; one that surely did not is [call.Unavailable].
+//   - A text that a screen could not be told goes back to the house: Listen ends
+//     with the error of who is told, and the daemon keeps what is left.
 //   - Request bodies are bounded (64 MiB). All methods are safe for concurrent
 //     use.
 //
@@ -24,7 +26,8 @@
 // Paths begin with the version, /v1/. `data/run/aurora.addr` holds one line
 // that names the endpoint: unix:PATH or http://HOST:PORT. GET answers are one
 // JSON document; POST /v1/call answers JSON Lines, progress first and the
-// reply last. A failure is {"ok":false,"error":{…}} with a fitting status.
+// reply last; POST /v1/mind/ask does so with news and the answer, and
+// /v1/mind/listen answers news until one of both goes away. A failure is {"ok":false,"error":{…}} with a fitting status.
 // A request that this version does not know, be it path or field, is answered
 // VERSION_INCOMPATIBLE: a newer client learns that the daemon is older.
 package control

@@ -16,7 +16,7 @@ import (
 
 // fakeHouse is the house of the suite without any MCP.
 type fakeHouse struct {
-	control.Mind   // a house of its own kind: see mind_test.go
+	control.Mind   // nil unless a test sets it
 	control.Keeper // a house of its own kind: see keeper_test.go
 
 	stopped   atomic.Bool
