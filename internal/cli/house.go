@@ -53,7 +53,7 @@ func (p *program) farOrNear(ctx context.Context, far func(c *control.Client) err
 		// Somebody has the home: a daemon that has not opened its endpoint yet,
 		// another command, or a daemon we cannot speak with.
 		if !errors.Is(dialErr, control.ErrNoDaemon) {
-			return dialErr
+			return withOwner(dialErr, held)
 		}
 		if time.Since(since) > lockPatience {
 			return err
@@ -64,6 +64,18 @@ func (p *program) farOrNear(ctx context.Context, far func(c *control.Client) err
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// withOwner adds who has the home to what went wrong with asking the daemon.
+func withOwner(err error, held *call.Error) error {
+	var e *call.Error
+	if !errors.As(err, &e) || e.Code != call.DaemonUnreachable || held.Data == nil {
+		return err
+	}
+	said := *e
+	said.Message += "; " + held.Message
+	said.Data = held.Data
+	return &said
 }
 
 // inHouse asks a house in this process and closes it.

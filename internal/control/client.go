@@ -13,6 +13,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"sync/atomic"
+	"time"
 
 	"github.com/aurorabot/aurora/internal/call"
 )
@@ -32,10 +33,18 @@ var _ House = (*Client)(nil)
 // there is no address, or nobody listens there any more.
 var ErrNoDaemon = errors.New("no daemon is running")
 
+// dialPatience is how long a daemon may take to say its version. It does so at
+// once; one that is stopped or hangs never does.
+const dialPatience = 5 * time.Second
+
 // Dial finds the daemon of a run folder and asks its version. The error is
 // [ErrNoDaemon] when there is none, and a [*call.Error] when there is one that
-// this client cannot speak with.
+// this client cannot speak with, or that does not answer within 5 s.
 func Dial(ctx context.Context, runDir string) (*Client, error) {
+	return dial(ctx, runDir, dialPatience)
+}
+
+func dial(ctx context.Context, runDir string, patience time.Duration) (*Client, error) {
 	at, err := readEndpoint(runDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNoDaemon
@@ -44,7 +53,14 @@ func Dial(ctx context.Context, runDir string) (*Client, error) {
 		return nil, Errorf(call.DaemonUnreachable, "%v; remove the file if no aurora runs", err)
 	}
 	c := newClient(at)
-	v, err := c.Version(ctx)
+	first, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	v, err := c.Version(first)
+	if first.Err() != nil && ctx.Err() == nil {
+		c.Close()
+		return nil, Errorf(call.DaemonUnreachable,
+			"the daemon at %s has not answered within %s; it hangs, or this machine is very busy", at, patience)
+	}
 	if err == nil && v.API != API {
 		err = Errorf(call.VersionIncompatible,
 			"the running daemon (pid %d, aurora %s) speaks control API v%d, this aurora v%d; restart the daemon with this version", v.PID, v.Version, v.API, API)

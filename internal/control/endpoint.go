@@ -46,7 +46,7 @@ func parseEndpoint(line string) (endpoint, error) {
 	if host, ok := strings.CutPrefix(line, "http://"); ok && host != "" {
 		return endpoint{network: "tcp", address: host}, nil
 	}
-	return endpoint{}, fmt.Errorf("%q names no endpoint", line)
+	return endpoint{}, fmt.Errorf("%q names no endpoint", line[:min(len(line), 60)])
 }
 
 // readEndpoint reads where the daemon of this run folder listens.
