@@ -91,7 +91,9 @@ func (p *program) traceStep(step trace.Step, began time.Time) string {
 	if step.Name != "" && !strings.Contains(what, step.Name) {
 		what = visible(step.Name) + "  " + what
 	}
-	if step.Outcome != "" {
+	if step.Outcome == step.What {
+		what = s.outcome(step.Outcome)
+	} else if step.Outcome != "" {
 		what += "  " + s.outcome(step.Outcome)
 	}
 	line := fmt.Sprintf("%s %s %s %s %s\n", s.dim(at), s.dim(pad(since, 9)), pad(string(step.Kind), 8), s.dim(pad(step.Node, 13)), strings.TrimSpace(what))
@@ -112,7 +114,7 @@ func (p *program) traceStep(step trace.Step, began time.Time) string {
 	if file == "" && len(about) == 0 {
 		return line
 	}
-	return line + s.dim(fmt.Sprintf("%s%s  %s", strings.Repeat(" ", 46), file, strings.Join(about, ", "))) + "\n"
+	return line + s.dim(strings.TrimRight(fmt.Sprintf("%s%s  %s", strings.Repeat(" ", 46), file, strings.Join(about, ", ")), " ")) + "\n"
 }
 
 // pad fills a text with blanks up to a width.

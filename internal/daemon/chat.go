@@ -12,7 +12,6 @@ import (
 	"github.com/aurorabot/aurora/amp"
 	"github.com/aurorabot/aurora/appkit"
 	"github.com/aurorabot/aurora/apps/console"
-	"github.com/aurorabot/aurora/internal/brain/commands"
 	"github.com/aurorabot/aurora/internal/brain/turn"
 	"github.com/aurorabot/aurora/internal/call"
 	"github.com/aurorabot/aurora/internal/control"
@@ -65,9 +64,6 @@ func (d *Daemon) Say(ctx context.Context, r control.SayRequest) (control.Said, e
 
 // say says something. What the console keeps and delivers later counts as said.
 func (m *mind) say(ctx context.Context, id, session, text string) error {
-	if commands.IsStop(text) {
-		m.runner.Stop(consoleSource, session)
-	}
 	switch s, ok := m.host.AppStatus(console.Key); {
 	case !ok:
 		return control.Errorf(call.AppUnavailable, "the console (%s) has left with the last reload", console.Key)

@@ -3,7 +3,6 @@ package daemon
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,6 +20,7 @@ import (
 	"github.com/aurorabot/aurora/internal/brain/node"
 	"github.com/aurorabot/aurora/internal/brain/trace"
 	"github.com/aurorabot/aurora/internal/brain/turn"
+	"github.com/aurorabot/aurora/internal/brain/unit"
 	"github.com/aurorabot/aurora/internal/config"
 	"github.com/aurorabot/aurora/internal/platform/host"
 	"github.com/aurorabot/aurora/internal/spool"
@@ -151,7 +151,6 @@ func (m *mind) start() {
 		cancel()
 		m.circuit.Run(ctx)
 	})
-	m.all.Go(func() { m.heedStops(ctx) })
 	m.all.Go(func() { m.keepHouse(ctx) })
 }
 
@@ -178,7 +177,7 @@ func (m *mind) open() error {
 		KeepDone: spool.Retention{Age: keep.Done}, KeepDead: spool.Retention{Age: keep.Dead}, Logger: m.log,
 	})
 	o := nodeOptions(c)
-	o.Turner, o.Turns = m.runner, m.runner
+	o.Turner, o.Turns, o.Hear = m.runner, m.runner, m.heedStop
 	topology, err := circuit.Load(topologyFile(c), node.Registry(o))
 	if err != nil {
 		return err
@@ -227,28 +226,11 @@ func (m *mind) events(_ context.Context, most int) ([]commands.Event, error) {
 	return trace.Recent(m.config().Home.Data(), most), nil
 }
 
-// heedStops listens to what comes in, so that a message which asks to stop does
-// not wait behind the turn that it is to stop.
-func (m *mind) heedStops(ctx context.Context) {
-	follower := m.flow.bridge.Follow()
-	defer follower.Close()
-	for {
-		select {
-		case s, open := <-follower.C:
-			if !open {
-				return
-			}
-			e := s.Envelope
-			if e.Payload.Type != amp.TypeMessageReceived || e.Payload.SessionID == "" {
-				continue
-			}
-			var said amp.Message
-			if json.Unmarshal(e.Payload.Data, &said) == nil && commands.IsStop(said.Text) {
-				m.runner.Stop(e.Header.Source, e.Payload.SessionID)
-			}
-		case <-ctx.Done():
-			return
-		}
+// heedStop hears what comes in, so that a message which asks to stop does not
+// wait behind the turn that it is to stop.
+func (m *mind) heedStop(e *amp.Envelope) {
+	if said, ok := unit.MessageOf(e); ok && e.Payload.SessionID != "" && commands.IsStop(said.Text) {
+		m.runner.Stop(e.Header.Source, e.Payload.SessionID)
 	}
 }
 

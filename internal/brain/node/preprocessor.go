@@ -73,6 +73,7 @@ type Preprocessor struct {
 	preprocessorSettings
 	quiet  quietHours
 	turns  Turns
+	hear   func(*amp.Envelope) // nil: nobody does
 	out    *spool.Spool
 	recent *recent
 	border uint64 // numbers up to this one may be those of an earlier run
@@ -95,7 +96,7 @@ func newPreprocessor(c *circuit.Config, o Options) (*Preprocessor, error) {
 	}
 	p := &Preprocessor{
 		preprocessorSettings: *c.Settings.(*preprocessorSettings),
-		turns:                o.Turns, out: out[0], log: quietLog(c.Logger),
+		turns:                o.Turns, hear: o.Hear, out: out[0], log: quietLog(c.Logger),
 		stir: make(chan struct{}, 1), room: make(chan struct{}, 1),
 	}
 	p.recent = newRecent(p.out, p.log)
@@ -133,6 +134,9 @@ func (p *Preprocessor) Handle(ctx context.Context, job *circuit.Job) error {
 			job.Done("part of unit " + id)
 			return circuit.ErrHeld
 		}
+	}
+	if p.hear != nil {
+		p.hear(e)
 	}
 	source, session, err := p.home(e)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/aurorabot/aurora/amp"
 	"github.com/aurorabot/aurora/internal/brain/bus"
 	"github.com/aurorabot/aurora/internal/brain/circuit"
 	"github.com/aurorabot/aurora/internal/brain/unit"
@@ -37,6 +38,9 @@ type Options struct {
 	// Turns know which results a turn had; nil: no end of a call of the brain's
 	// own wakes.
 	Turns Turns
+	// Hear, if set, is told of each event when the preprocessor takes it in, before
+	// anything waits. It must not block.
+	Hear func(*amp.Envelope)
 	// Model names the model that answers, for people.
 	Model string
 	// Zone is the user's time zone; nil: the system's.
