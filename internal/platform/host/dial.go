@@ -43,6 +43,9 @@ type Link struct {
 	// arrive, or has begun a new session of its own, so that lists and
 	// subscriptions are to be looked after. Nil: never.
 	Renewed <-chan struct{}
+	// Doubted is sent to when the peer may be gone without anybody having asked
+	// it for anything. Nil: never.
+	Doubted <-chan struct{}
 }
 
 // A Dialer opens a link to an app. It is called by the app's own goroutines,

@@ -84,6 +84,9 @@ func (d *RemoteDialer) Dial(ctx context.Context, app *config.App) (*Link, error)
 	if r, ok := t.(interface{ Renewed() <-chan struct{} }); ok {
 		link.Renewed = r.Renewed()
 	}
+	if d, ok := t.(interface{ Doubted() <-chan struct{} }); ok {
+		link.Doubted = d.Doubted()
+	}
 	return link, nil
 }
 

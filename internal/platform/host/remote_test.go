@@ -203,6 +203,23 @@ func TestAnIdleRemoteAppNoticesThatItsServerIsGone(t *testing.T) {
 	})
 }
 
+// With a stream it notices at once.
+func TestARemoteAppWithAStreamNoticesAtOnce(t *testing.T) {
+	for _, how := range []string{"", "answers legacy"} {
+		inHouse(t, func(t *testing.T, h *house) {
+			_, server := h.remote("demo", "tool a", how)
+			h.open()
+			server.Down()
+			h.pass(2 * time.Second)
+			h.wantState("demo", Restarting)
+			server.Up()
+			h.pass(10 * time.Second)
+			h.wantState("demo", Ready)
+			wantOK(t, h.call("demo.a", ""), "{}")
+		})
+	}
+}
+
 // A connection that cannot be opened fails one call; those that are open live.
 func TestARefusedConnectionHurtsNobodyElse(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {

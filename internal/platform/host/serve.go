@@ -64,6 +64,8 @@ func (a *app) serve() phase {
 			w.renewed()
 		case <-a.doubted:
 			w.verify()
+		case <-w.live.link.Doubted:
+			w.verify()
 		case <-w.refresh.timer.C:
 			w.refresh.due()
 		case r := <-w.refresh.fetched:
@@ -107,6 +109,8 @@ func (a *app) ended(l *live) phase {
 	why := remoteReason(a.config(), err, a.redacted)
 	switch {
 	case why != "":
+	case err != nil && l.link.Process == nil:
+		why = sentence(a.redacted(err))
 	case exit != nil:
 		why = fmt.Sprintf("It %s.%s", exit.phrase(), l.link.lastWords())
 	case err != nil:

@@ -281,6 +281,7 @@ func refusedBy(e *StatusError) error { return &exchangeError{Refused, e.executed
 type streamable struct {
 	web
 	renewed  chan struct{} // capacity 1
+	doubted  chan struct{} // capacity 1
 	draining chan struct{} // holds a token for each stream that is read on
 
 	sessions struct {
@@ -329,7 +330,7 @@ type generation struct {
 // Close sends DELETE if there is a session, for two seconds at most; Run returns
 // when that is over.
 func NewStreamableHTTP(o HTTPOptions) (Transport, error) {
-	t := &streamable{renewed: make(chan struct{}, 1), draining: make(chan struct{}, maxDraining)}
+	t := &streamable{renewed: make(chan struct{}, 1), doubted: make(chan struct{}, 1), draining: make(chan struct{}, maxDraining)}
 	if err := t.init(o); err != nil {
 		return nil, err
 	}
@@ -342,9 +343,16 @@ func NewStreamableHTTP(o HTTPOptions) (Transport, error) {
 // changed, and subscriptions are gone after the former.
 func (t *streamable) Renewed() <-chan struct{} { return t.renewed }
 
-func (t *streamable) tellRenewed() {
+func (t *streamable) tellRenewed() { tell(t.renewed) }
+
+// Doubted is sent to when the stream cannot be opened again because nobody takes
+// connections: the server may be gone, which a ping would show.
+func (t *streamable) Doubted() <-chan struct{} { return t.doubted }
+
+// tell leaves word in a channel of capacity 1.
+func tell(c chan struct{}) {
 	select {
-	case t.renewed <- struct{}{}:
+	case c <- struct{}{}:
 	default: // it has been told
 	}
 }

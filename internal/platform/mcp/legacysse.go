@@ -80,7 +80,7 @@ func (t *legacySSE) read() error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return fmt.Errorf("the stream of the server broke off: %w", err)
+			return fmt.Errorf("its stream broke off: %w", err)
 		}
 		if ev.name != "endpoint" {
 			t.event(ev, t.hand)

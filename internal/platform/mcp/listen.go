@@ -28,6 +28,9 @@ func (t *streamable) listen(g *generation) {
 		switch {
 		case err != nil:
 			failures++
+			if _, ok := err.(*NotDeliveredError); ok && ctx.Err() == nil {
+				tell(t.doubted)
+			}
 			t.log.Debug("The stream could not be opened.", "err", err)
 		case res.StatusCode == http.StatusOK && isEventStream(res):
 			if opened && last == "" {
