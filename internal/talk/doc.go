@@ -9,5 +9,6 @@
 //	             answered
 //
 // The figures come from the environment: AURORA_TEST_LONG=1 (or the long form of
-// ./test) kills 200 times instead of 20, AURORA_SEED repeats a run.
+// ./test) kills 200 times instead of 20 and lets every session say ten things
+// instead of three; AURORA_SEED repeats a run.
 package talk

@@ -16,10 +16,13 @@ import (
 	"github.com/aurorabot/aurora/internal/brain/unit"
 )
 
+// long reports whether the long form of the tests is asked for.
+func long() bool { return os.Getenv("AURORA_TEST_LONG") != "" }
+
 // kills is how often the kill test kills.
 func kills() int {
 	switch {
-	case os.Getenv("AURORA_TEST_LONG") != "":
+	case long():
 		return 200
 	case testing.Short():
 		return 4
