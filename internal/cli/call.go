@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -32,9 +33,12 @@ The result goes to stdout. What a failing tool says goes to stderr.`,
   aurora call list_directory --args @arguments.json --timeout 5s`,
 		Args:              arguments(1, -1, "the name of a tool"),
 		ValidArgsFunction: p.completeTool,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if args[0] == "" {
+				return usagef("the name of the tool is empty")
+			}
 			r := control.CallRequest{Name: args[0], Pairs: args[1:]}
-			var err error
+			defer func() { p.notCalled(err, control.Reply{Tool: r.Name}) }()
 			if r.TimeoutMS, err = milliseconds(cmd, timeout); err != nil {
 				return err
 			}
@@ -103,6 +107,33 @@ func (p *program) endOfCall(ctx context.Context, rep control.Reply, render func(
 		return status(exitInterrupted)
 	}
 	return status(exitOfReply(rep))
+}
+
+// notCalled prints the document of a call that did not come about because of
+// err, if it is out not yet. What is known of the call is in rep.
+func (p *program) notCalled(err error, rep control.Reply) {
+	var said exitStatus
+	if err == nil || errors.As(err, &said) {
+		return
+	}
+	rep.Error = p.errorOf(err)
+	rep.Outcome = outcomeOf(rep.Error.Code)
+	_ = p.out.document(rep) // plain data: it always encodes
+}
+
+// outcomeOf returns how a call ended that failed before an app was asked.
+func outcomeOf(c call.Code) call.Outcome {
+	switch c {
+	case call.UsageInvalid, call.ArgumentsInvalid:
+		return call.ProtocolError
+	case call.CallCancelled:
+		return call.Cancelled
+	case call.CallTimeout:
+		return call.Timeout
+	case call.PolicyDenied:
+		return call.Denied
+	}
+	return call.Unavailable
 }
 
 // A progressMeter shows the newest progress on one line of stderr.

@@ -25,8 +25,9 @@ resource template, may go on. A name with :// in it is a template.
   aurora complete deploy region=eu --with cloud=aws`,
 		Args:              arguments(2, 2, "a prompt or template, and ARGUMENT=BEGINNING"),
 		ValidArgsFunction: p.completePrompt,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			r := control.CompleteRequest{}
+			defer func() { p.notCalled(err, control.Reply{Prompt: r.Prompt, Template: r.Template}) }()
 			names := args[:1]
 			if strings.Contains(args[0], "://") {
 				r.Template, names = args[0], nil
@@ -37,7 +38,6 @@ resource template, may go on. A name with :// in it is a template.
 			if r.Argument, r.Value, ok = strings.Cut(args[1], "="); !ok || r.Argument == "" {
 				return usagef("%q is not of the form ARGUMENT=BEGINNING", args[1])
 			}
-			var err error
 			if r.Context, err = pairMap(with); err != nil {
 				return err
 			}

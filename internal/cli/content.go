@@ -87,7 +87,7 @@ func (r renderer) part(p part) string {
 	case p.Type == "text" && p.Text != nil:
 		return r.text(*p.Text)
 	case p.Type == "image" || p.Type == "audio":
-		return r.note(fmt.Sprintf("[%s %s, %s]", p.Type, p.MIMEType, bytesOf(p.Data)))
+		return r.note(fmt.Sprintf("[%s, %s]", strings.TrimSpace(p.Type+" "+p.MIMEType), bytesOf(p.Data)))
 	case p.Type == "resource_link":
 		return r.note("[link " + p.URI + named(p.Name) + "]")
 	case p.Type == "resource" && p.Resource != nil:

@@ -35,7 +35,7 @@ func TestTheTerminalIsGuardedAndAPipeIsNot(t *testing.T) {
 	rep := control.Reply{OK: true, Outcome: call.OK, Result: []byte(`{"content":[{"type":"text","text":"\u001b[2Jx"}]}`)}
 	for terminal, want := range map[bool]string{true: `\x1b[2Jx` + "\n", false: "\x1b[2Jx\n"} {
 		var out bytes.Buffer
-		p := &program{out: &output{stdout: &out, terminal: terminal, noColor: true}}
+		p := &program{out: &output{stdout: &sink{w: &out}, terminal: terminal, noColor: true}}
 		if err := p.endOfCall(t.Context(), rep, renderer.result); err != nil || out.String() != want {
 			t.Errorf("terminal %v: %q, %v", terminal, out.String(), err)
 		}
@@ -52,7 +52,7 @@ func TestNotesAreDimOnATerminal(t *testing.T) {
 
 func TestAFailedToolSaysItOnce(t *testing.T) {
 	var stderr bytes.Buffer
-	p := &program{out: &output{stderr: &stderr}}
+	p := &program{out: &output{stderr: &sink{w: &stderr}}}
 	rep := control.Reply{
 		Outcome: call.ToolError,
 		Error:   &call.Error{Code: call.ToolFailed, Message: "no such city"},

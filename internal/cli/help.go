@@ -1,6 +1,31 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"bytes"
+
+	"github.com/spf13/cobra"
+)
+
+// A helpText is what --help prints with --json.
+type helpText struct {
+	OK      bool   `json:"ok"` // always true
+	Command string `json:"command"`
+	Help    string `json:"help"`
+}
+
+// helpFunc makes one JSON document of a help text where one is asked for.
+func (p *program) helpFunc(help func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+	return func(cmd *cobra.Command, args []string) {
+		if !p.out.json {
+			help(cmd, args)
+			return
+		}
+		var text bytes.Buffer
+		cmd.SetOut(&text)
+		help(cmd, args)
+		_ = p.out.document(helpText{OK: true, Command: cmd.CommandPath(), Help: text.String()}) // plain data: it always encodes
+	}
+}
 
 func (p *program) helpCommand() *cobra.Command {
 	return &cobra.Command{

@@ -3,9 +3,12 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -15,7 +18,7 @@ import (
 
 // An output is stdout and stderr of one command.
 type output struct {
-	stdout, stderr io.Writer
+	stdout, stderr *sink
 	json           bool // --json
 	terminal       bool // stdout is one
 	errTerminal    bool // stderr is one
@@ -25,12 +28,37 @@ type output struct {
 
 func newOutput(stdout, stderr io.Writer, getenv func(string) string) *output {
 	return &output{
-		stdout:      stdout,
-		stderr:      stderr,
+		stdout:      &sink{w: stdout},
+		stderr:      &sink{w: stderr},
 		terminal:    isTerminal(stdout),
 		errTerminal: isTerminal(stderr),
 		noColor:     getenv("NO_COLOR") != "" || getenv("TERM") == "dumb",
 	}
+}
+
+// A sink is a stream that remembers the first error of a write. Safe for
+// concurrent use if its writer is.
+type sink struct {
+	w   io.Writer
+	err atomic.Pointer[error]
+}
+
+// Write implements [io.Writer].
+func (s *sink) Write(b []byte) (int, error) {
+	n, err := s.w.Write(b)
+	if err != nil {
+		s.err.CompareAndSwap(nil, &err)
+	}
+	return n, err
+}
+
+// lost returns why something that was written is not there. A reader that has
+// gone away wants no more: `aurora tools | head` is fine.
+func (s *sink) lost() error {
+	if err := s.err.Load(); err != nil && !errors.Is(*err, syscall.EPIPE) {
+		return *err
+	}
+	return nil
 }
 
 func isTerminal(w any) bool {
@@ -51,8 +79,11 @@ func (o *output) lines() int {
 }
 
 func (o *output) size() (width, height int) {
-	f, ok := o.stdout.(*os.File)
-	if !ok || !o.terminal {
+	if !o.terminal || o.stdout == nil {
+		return 0, 0
+	}
+	f, ok := o.stdout.w.(*os.File)
+	if !ok {
 		return 0, 0
 	}
 	width, height, err := term.GetSize(int(f.Fd()))
@@ -65,8 +96,8 @@ func (o *output) size() (width, height int) {
 // style returns the colours of stdout.
 func (o *output) style() style { return style(o.terminal && !o.noColor) }
 
-// print writes text for people to stdout; with --json nothing.
-// A reader that has gone away is no error: `aurora tools | head` is fine.
+// print writes text for people to stdout; with --json nothing. Errors of writing
+// are told at the end.
 func (o *output) print(text string) {
 	if !o.json {
 		_, _ = io.WriteString(o.stdout, text)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -50,7 +51,12 @@ func (p *program) run(ctx context.Context) int {
 	root.SetOut(p.out.stdout)
 	root.SetErr(p.out.stderr)
 	cmd, err := root.ExecuteContextC(ctx)
-	return p.end(ctx, cmd, err)
+	code := p.end(ctx, cmd, err)
+	if err := p.out.stdout.lost(); err != nil {
+		p.out.note("aurora: the output is not complete: %v", err)
+		return cmp.Or(code, exitInternal)
+	}
+	return code
 }
 
 // end tells an error and returns the exit code.
@@ -63,16 +69,7 @@ func (p *program) end(ctx context.Context, cmd *cobra.Command, err error) int {
 		return int(s)
 	}
 	hint := ""
-	var e *call.Error
-	if !errors.As(err, &e) && !p.began {
-		e = control.Errorf(call.UsageInvalid, "%s", tidy(err.Error()))
-	}
-	if errors.Is(err, errInterrupted) {
-		e = control.AsError(context.Canceled)
-	}
-	if e == nil {
-		e = control.AsError(err)
-	}
+	e := p.errorOf(err)
 	if e.Code == call.UsageInvalid {
 		hint = "see: " + cmd.CommandPath() + " --help"
 	}
@@ -90,6 +87,18 @@ func (p *program) end(ctx context.Context, cmd *cobra.Command, err error) int {
 		return exitInterrupted
 	}
 	return exitOf(e.Code)
+}
+
+// errorOf returns an error in the form that people and programs see.
+func (p *program) errorOf(err error) *call.Error {
+	var e *call.Error
+	switch {
+	case errors.Is(err, errInterrupted):
+		return control.AsError(context.Canceled)
+	case !errors.As(err, &e) && !p.began:
+		return control.Errorf(call.UsageInvalid, "%s", tidy(err.Error()))
+	}
+	return control.AsError(err)
 }
 
 // tidy brings the errors of cobra into one line.

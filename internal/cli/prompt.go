@@ -18,9 +18,9 @@ func (p *program) promptCommand() *cobra.Command {
   aurora prompt im.demo.notes.summarize topic=week --json`,
 		Args:              arguments(1, -1, "the name of a prompt"),
 		ValidArgsFunction: p.completePrompt,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			r := control.PromptRequest{Name: args[0]}
-			var err error
+			defer func() { p.notCalled(err, control.Reply{Prompt: r.Name}) }()
 			if r.Args, err = pairMap(args[1:]); err != nil {
 				return err
 			}

@@ -26,9 +26,9 @@ as they are to a pipe or to the file that --output names.`,
   aurora read file:///notes --app notes --json`,
 		Args:              arguments(1, 1, "the URI of a resource"),
 		ValidArgsFunction: p.completeResource,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			r := control.ReadRequest{URI: args[0], App: app}
-			var err error
+			defer func() { p.notCalled(err, control.Reply{URI: r.URI}) }()
 			if r.TimeoutMS, err = milliseconds(cmd, timeout); err != nil {
 				return err
 			}

@@ -27,6 +27,7 @@ const (
 )
 
 func (p *program) rootCommand() *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:           "aurora",
 		Short:         "Join an AI bot to the world through MCP",
@@ -35,13 +36,19 @@ func (p *program) rootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noCommand,
-		RunE:          p.up,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if version {
+				return p.version()
+			}
+			return p.up(cmd, args)
+		},
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
 			p.began = true
 			p.out.json, _ = cmd.Flags().GetBool("json")
 		},
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
+	root.Flags().BoolVar(&version, "version", false, "say which aurora this is")
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.homeFlag, "home", "", "the home `folder` (default $AURORA_HOME, else the working directory)")
 	flags.Bool("json", false, "print exactly one JSON document on stdout")
@@ -64,6 +71,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.promptsCommand(), p.promptCommand(), p.completeCommand())
 	add(groupSetUp, p.initCommand(), p.importCommand(), p.checkCommand(), p.reloadCommand(), p.doctorCommand(), p.appCommand(),
 		p.completionCommand(), p.versionCommand())
+	root.SetHelpFunc(p.helpFunc(root.HelpFunc()))
 	root.SetHelpCommand(p.helpCommand())
 	root.SetHelpCommandGroupID(groupSetUp)
 	return root

@@ -49,14 +49,16 @@ func (p *program) versionCommand() *cobra.Command {
 		Example: `  aurora version
   aurora version --json`,
 		Args: arguments(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error {
-			v := programVersion()
-			p.out.printf("aurora %s", v.Version)
-			if v.Commit != "" {
-				p.out.printf(" (%s)", v.Commit)
-			}
-			p.out.printf(" %s %s/%s\n", v.Go, v.OS, v.Arch)
-			return p.out.document(v)
-		},
+		RunE: func(*cobra.Command, []string) error { return p.version() },
 	}
+}
+
+func (p *program) version() error {
+	v := programVersion()
+	p.out.printf("aurora %s", v.Version)
+	if v.Commit != "" {
+		p.out.printf(" (%s)", v.Commit)
+	}
+	p.out.printf(" %s %s/%s\n", v.Go, v.OS, v.Arch)
+	return p.out.document(v)
 }
