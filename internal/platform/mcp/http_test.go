@@ -341,12 +341,23 @@ func TestN07ARedirectIsRemembered(t *testing.T) {
 	})
 }
 
+// N07: where a stream was sent to says nothing of requests.
+func TestN07ARedirectOfTheStreamIsItsOwn(t *testing.T) {
+	overRemote(t, scriptEcho, "on GET #1\n  redirect 302 /login\non GET #2+\n  page text/html <html>", Options{}, func(t *testing.T, r *remote) {
+		synctest.Wait()
+		r.ok()
+		last := r.server.Requests()[len(r.server.Requests())-1]
+		equal(t, "path", last.Path, "/mcp")
+	})
+}
+
 // N10: notifications may be answered with any status of success.
 func TestN10AnyAnswerToANotificationWillDo(t *testing.T) {
 	for _, how := range []string{"notified 200", "notified 201", "notified 204", "notified 299",
 		"on notifications/initialized\n  page text/html <html>thanks</html>",
 		"on notifications/initialized\n  page application/json {\"ok\":true}",
 		"on notifications/initialized\n  page text/event-stream \"data: x\\n\\n\"",
+		"on notifications/initialized\n  start", // and nothing more
 	} {
 		overRemote(t, scriptEcho, "no stream\n"+how, Options{}, func(t *testing.T, r *remote) { r.ok() })
 	}

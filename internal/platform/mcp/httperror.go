@@ -201,11 +201,11 @@ func shownURL(u *url.URL) string {
 	return excerpt([]byte(text))
 }
 
-// finish makes an answer's connection free for another request, if little is
-// left of the answer, and closes it.
+// finish closes an answer. If little is said to be left of it, it is read, which
+// makes the connection free for another request.
 func finish(res *http.Response) {
-	if !isEventStream(res) {
-		_, _ = io.CopyN(io.Discard, res.Body, 4<<10) // it is only about the connection
+	if res.ContentLength > 0 && res.ContentLength <= 4<<10 && !isEventStream(res) {
+		_, _ = io.Copy(io.Discard, res.Body) // it is only about the connection
 	}
 	_ = res.Body.Close() // a body that was read has nothing left to say
 }

@@ -173,7 +173,7 @@ func (o *origin) to(ctx context.Context, u *url.URL, method string, h http.Heade
 			return nil, err
 		}
 		if next == nil {
-			if len(seen) > 1 && res.StatusCode/100 == 2 {
+			if len(seen) > 1 && method == http.MethodPost && res.StatusCode/100 == 2 {
 				o.settle(u)
 			}
 			return res, nil
