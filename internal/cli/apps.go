@@ -88,6 +88,8 @@ func appUnknown(key string, known []string) error {
 	message := fmt.Sprintf("there is no app %q", key)
 	if near := names.Near(key, known, 3); len(near) > 0 {
 		message += "; did you mean " + strings.Join(near, ", ") + "?"
+	} else if 0 < len(known) && len(known) <= 10 {
+		message += "; there are " + strings.Join(known, ", ")
 	}
 	return control.Errorf(call.AppUnknown, "%s", message)
 }
@@ -188,6 +190,9 @@ func (p *program) appActionCommand(action control.Action, short string) *cobra.C
 }
 
 func (p *program) actOnApps(ctx context.Context, h control.House, action control.Action, keys []string) error {
+	if _, far := h.(*control.Client); !far {
+		p.out.note("aurora: no daemon runs in this home (aurora up), so the apps run for this command only")
+	}
 	after := make([]control.App, 0, len(keys))
 	for _, key := range keys {
 		a, err := h.AppAction(ctx, key, action)
