@@ -113,6 +113,11 @@
 //	${fill:SIZE} ${fill:SIZE:TEXT}   so many bytes of x or of TEXT; SIZE is 64KiB, 5000000 or args.n
 //	${hex:B9E3}               these bytes, whatever they are
 //
+// # HTTP
+//
+// The same scripts can stand behind HTTP, one for each session: [StartHTTP] in
+// memory, [ListenHTTP] on a port. [HTTP] says how such a server behaves there.
+//
 // # Example
 //
 //	-- server: noisy --
