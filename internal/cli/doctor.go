@@ -68,9 +68,13 @@ func (p *program) doctor(ctx context.Context) error {
 		return p.report(c, d)
 	}
 	err = p.withHouse(ctx, nil, report)
-	var preflight *daemon.PreflightError
-	if errors.As(err, &preflight) {
-		return p.report(c, daemon.Diagnose(ctx, c, nil, nil, nil, nil))
+	if err == nil || errors.As(err, new(exitStatus)) || ctx.Err() != nil {
+		return err
+	}
+	// What keeps the apps from being started may be what the report is for.
+	d := daemon.Diagnose(ctx, c, nil, nil, nil, nil)
+	if exitOfDiagnosis(c, d) == exitConfig {
+		return p.report(c, d)
 	}
 	return err
 }

@@ -151,7 +151,13 @@ func environment(ctx context.Context, c *config.Config, running *control.Version
 
 func writable(home config.Home) Check {
 	c := Check{Name: "home", OK: true, Said: home.Dir + " can be written to"}
-	if err := probe(home.RunDir()); err != nil {
+	dir := home.RunDir()
+	for _, above := range []string{home.Data(), home.Dir} {
+		if _, err := os.Stat(dir); err != nil {
+			dir = above // it could not be made
+		}
+	}
+	if err := probe(dir); err != nil {
 		c.OK, c.Said = false, err.Error()
 		c.Hint = "Give the user who runs Aurora the right to write in " + home.Data() + ", or free space on the disk."
 	}
@@ -258,10 +264,14 @@ func mend(app *config.App, s control.App) string {
 		return "Give it its credentials in apps/config.yml (mcp.headers or mcp.env; write ${NAME} there and the secret into .env)."
 	case s.Transport != string(config.Stdio):
 		return "Is the server running, and is mcp.url right?"
-	case s.Exit != nil && s.Exit.Signal != "":
+	case s.Exit != nil && s.Exit.Signal != "" && strings.Contains(s.Reason, s.Exit.Signal): // not by us
 		return "It was killed by a signal: a fault of the app, or the system was short of memory. See: aurora logs " + app.Key
-	case s.Exit != nil:
+	case strings.Contains(s.Reason, "protocol version"):
+		return "Install a version of the app that speaks one of the versions of Aurora, then: aurora apps restart " + app.Key
+	case len(s.LastStderr) > 0:
 		return "Its last words may say why; see: aurora logs " + app.Key + ". After mending: aurora apps restart " + app.Key
+	case s.Exit != nil:
+		return "It said nothing on stderr: run its command by hand to see what it does. After mending: aurora apps restart " + app.Key
 	}
 	return ""
 }

@@ -44,9 +44,7 @@ func acquire(ctx context.Context, runDir string, wait time.Duration) (*homeLock,
 		err := tryLock(f)
 		if err == nil {
 			l := &homeLock{f: f}
-			if err := l.sign(); err != nil {
-				return nil, errors.Join(err, l.release())
-			}
+			l.sign()
 			return l, nil
 		}
 		if !errors.Is(err, errHeld) {
@@ -87,15 +85,12 @@ func pidData(pid int) []byte {
 	return b
 }
 
-// sign writes our process id into the file, for whoever finds it held.
-func (l *homeLock) sign() error {
-	if err := l.f.Truncate(0); err != nil {
-		return fmt.Errorf("writing the lock: %w", err)
+// sign writes our process id into the file, for whoever finds it held. The lock
+// holds without it, on a full disk for instance.
+func (l *homeLock) sign() {
+	if l.f.Truncate(0) == nil {
+		_, _ = l.f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	}
-	if _, err := l.f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0); err != nil {
-		return fmt.Errorf("writing the lock: %w", err)
-	}
-	return nil
 }
 
 // release gives the lock back. The file stays: to remove it would let two
