@@ -82,6 +82,9 @@ type TLS struct {
 	CA string
 	// Cert and Key are our own certificate and its key; both or none are set.
 	Cert, Key string
+	// Digest tells files that hold something else apart: a certificate that was
+	// renewed in its place is another one.
+	Digest string
 }
 
 // Restart says what happens when the process of an app ends by itself.

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"os"
 )
 
 // certificates works out which certificates count with a remote server, and
@@ -36,7 +35,9 @@ func (w *wiring) certificates() {
 		}
 		*one.path = w.expand.path(written, value)
 		var err error
-		if texts[i], err = os.ReadFile(*one.path); err != nil {
+		texts[i], err = w.text(*one.path)
+		files.Digest += digest(texts[i], err)
+		if err != nil {
 			w.problem(l.src, at, "the file "+brief(value)+" cannot be read: "+reason(err), "the path is relative to the home folder")
 			ok = false
 		}

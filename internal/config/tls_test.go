@@ -35,10 +35,12 @@ func TestCertificatesOfARemoteServer(t *testing.T) {
 		t.Fatal(err, c.Problems)
 	}
 	in := func(name string) string { return filepath.Join(home, name) }
-	if got, want := c.Apps[0].MCP.TLS, (TLS{in("证书/ca.pem"), in("cert.pem"), in("key.pem")}); got != want {
+	got := c.Apps[0].MCP.TLS
+	if want := (TLS{in("证书/ca.pem"), in("cert.pem"), in("key.pem"), got.Digest}); got != want || got.Digest == "" {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got, want := c.Apps[1].MCP.TLS, (TLS{"", in("both.pem"), in("both.pem")}); got != want {
+	got = c.Apps[1].MCP.TLS
+	if want := (TLS{"", in("both.pem"), in("both.pem"), got.Digest}); got != want || got.Digest == c.Apps[0].MCP.TLS.Digest {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -35,8 +35,8 @@ type Reload struct {
 	// Apps says what became of each app, in the order of the configuration; those
 	// that left come last.
 	Apps []AppReload `json:"apps"`
-	// Pending are settings of aurora.yml that have changed and count from the next
-	// start on.
+	// Pending are settings of aurora.yml, and other files, that have changed and count
+	// from the next start on.
 	Pending []string `json:"pending"`
 	// Problems are what is wrong with the files, warnings too.
 	Problems []Problem `json:"problems"`

@@ -102,6 +102,7 @@ func checkTopology(c *config.Config) {
 	if !c.Settings.Brain.Enabled {
 		return
 	}
+	c.Files[topologyFile(c)] = config.Digest(topologyFile(c))
 	_, err := circuit.Load(topologyFile(c), node.Registry(nodeOptions(c)))
 	var invalid *circuit.Invalid
 	switch {

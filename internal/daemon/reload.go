@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -129,6 +130,9 @@ func (d *Daemon) takeOver(ctx context.Context, c *config.Config, r *control.Relo
 		d.flow.current.Store(c)
 	}
 	r.Pending = pending(&d.conf.Settings, &c.Settings)
+	if path := topologyFile(c); path == topologyFile(d.conf) && c.Files[path] != d.conf.Files[path] {
+		r.Pending = append(r.Pending, filepath.Base(path))
+	}
 	for _, a := range d.host.Reload(ctx, apps, faults).Apps {
 		r.Apps = append(r.Apps, control.AppReload{Key: a.Key, Effect: string(a.Effect)})
 	}

@@ -77,6 +77,17 @@ func TestTheBrainIsNotReloaded(t *testing.T) {
 	if !slices.Equal(r.Pending, []string{"brain.enabled"}) || len(r.Apps) != 2 {
 		t.Errorf("%+v", r)
 	}
+
+	// Neither is its topology.
+	d = open(t, Options{Home: makeHome(t, "apps: {}\n")})
+	if r := d.reloaded(t); len(r.Pending) != 0 {
+		t.Errorf("%+v", r)
+	}
+	d.rewrite(t, "topology.yaml", "nodes: nonsense\n")
+	r = d.reloaded(t)
+	if !slices.Equal(r.Pending, []string{"topology.yaml"}) || !r.Applied || len(r.Problems) == 0 {
+		t.Errorf("%+v", r)
+	}
 }
 
 func TestAFaultyFileIsNotTakenOver(t *testing.T) {
