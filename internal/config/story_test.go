@@ -172,6 +172,7 @@ func showApps(c *Config) string {
 		for _, name := range sortedKeys(m.HeaderSources) {
 			show("header "+name+" comes from", m.HeaderSources[name], "")
 		}
+		m.TLS.Digest = "" // of files that are not the same everywhere
 		show("tls", m.TLS, TLS{})
 		show("insecure", m.Insecure, false)
 		show("protocol", m.Protocol, "auto")

@@ -79,7 +79,9 @@ func TestTheBrainIsNotReloaded(t *testing.T) {
 	}
 
 	// Neither is its topology.
-	d = open(t, Options{Home: makeHome(t, "apps: {}\n")})
+	home := makeHome(t, "apps: {}\n")
+	put(t, filepath.Join(home, "aurora.yml"), "")
+	d = open(t, Options{Home: home})
 	if r := d.reloaded(t); len(r.Pending) != 0 {
 		t.Errorf("%+v", r)
 	}
