@@ -1,6 +1,6 @@
 // Package mcp is one client session with one MCP server: JSON-RPC framing, the
-// stdio transport, version negotiation, requests, notifications, progress and
-// cancellation. JSON passes through it raw; nothing of an argument, a result or
+// transports (stdio, Streamable HTTP, HTTP+SSE), version negotiation, requests,
+// notifications, progress and cancellation. JSON passes through it raw; nothing of an argument, a result or
 // a definition is decoded on the way.
 //
 // # Promises
@@ -31,12 +31,20 @@
 // granted request to serve, or a writer that cannot be interrupted; Wait waits
 // for all of them.
 //
+// HTTP. A request is one exchange on its caller's goroutine, for itself: a status,
+// an answer that is lost and a stream that breaks end that request and no other.
+// Messages come on many streams, one after the other; the order is that of each
+// stream. Answers to the server and cancellations are posted on goroutines of
+// the transport. What the configuration gives for one origin goes to no other. A
+// session that the server has forgotten is begun again, once for all who found
+// out; whoever holds lists is told by Renewed.
+//
 // Fidelity. Tokens, key order and the text of numbers are kept. White space
 // around a value goes, and line feeds in what is sent become blanks. Bytes that
 // are not UTF-8 become U+FFFD; escapes of lone surrogates stay as they are.
 //
 // # Seams
 //
-// Transport is the wire: stdio here. An era (initialize.go) is the way a
+// Transport is the wire. An era (initialize.go) is the way a
 // session begins: the handshake of 2024-11-05 to 2025-11-25 here.
 package mcp

@@ -214,9 +214,10 @@ func (x *exchange) refused(res *http.Response, g *generation) error {
 	return refusedBy(e)
 }
 
-// forgotten tells whether the server may have refused a request because it does
-// not know the session. That is 404 by the specification; others answer 401 to
-// it, or 400 and say so. Where it was not the session a new one changes nothing.
+// forgotten tells whether the server refused a request because it does not know
+// the session. That is 404 by the specification; others answer 401 to it, or
+// another 4xx and say so. What was refused so was not done; where it was not the
+// session, a new one changes nothing.
 func forgotten(e *StatusError, body []byte) bool {
 	switch e.Code {
 	case http.StatusNotFound, http.StatusUnauthorized:
@@ -227,7 +228,11 @@ func forgotten(e *StatusError, body []byte) bool {
 	return e.Code/100 == 4 && ofSession.Match(body)
 }
 
-var ofSession = regexp.MustCompile(`(?i)session|not initialized`)
+// ofSession knows the words in which servers say that they do not know a session.
+var ofSession = regexp.MustCompile(`(?i)session[ -]?id|` +
+	`\b(no|not|invalid|unknown|unrecognized|missing|expired)\b[^.]{0,20}\bsession\b|` +
+	`\bsession\b[^.]{0,40}\b(not found|not exist|not known|unknown|invalid|expired|terminated)\b|` +
+	`\bnot initialized\b`)
 
 // body reads an answer that is one JSON text.
 func (x *exchange) body(ctx context.Context, res *http.Response) error {

@@ -123,6 +123,8 @@ func TestN01AForgottenSessionIsRenewedOnce(t *testing.T) {
 		`forgotten 404 Not Found`,
 		`forgotten 400 {"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`,
 		`forgotten 400 {"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Server not initialized"},"id":null}`,
+		`forgotten 400 Invalid or missing session ID`,
+		`forgotten 410 {"error":"Session 0c5f has expired"}`,
 		`forgotten 401 Unauthorized: Session not found`,
 		`forgotten 401`,
 	} {
@@ -159,6 +161,18 @@ func TestN01AForgottenSessionIsRenewedOnce(t *testing.T) {
 				equal(t, "sessions", r.server.Sessions(), 3)
 			})
 		}
+	}
+}
+
+// N01: a request that was refused for another reason is not repeated.
+func TestN01OnlyLostSessionsAreRenewed(t *testing.T) {
+	for _, step := range []string{"status 400 the browser session is closed", "status 409 two sessions are busy", "status 422 no", "status 403 not you", "status 429 session not found", "status 500 session not found"} {
+		overRemote(t, scriptEcho, "no stream\non tools/call\n  "+step, Options{}, func(t *testing.T, r *remote) {
+			got := r.call()
+			got.wantKind(t, Refused, strings.HasPrefix(step, "status 500"))
+			equal(t, step+": calls", r.server.Count("tools/call"), 1)
+			equal(t, step+": sessions", r.server.Sessions(), 1)
+		})
 	}
 }
 
