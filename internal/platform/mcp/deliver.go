@@ -118,7 +118,11 @@ func (s *Session) unusable(m *Message) {
 		s.count.broken.Add(1)
 	}
 	id, p := s.match(m.ID)
-	s.log.Warn("a message could not be used", "id", id, "reason", m.Err)
+	if m.ID == nil {
+		s.log.Warn("a message could not be used", "reason", m.Err)
+	} else {
+		s.log.Warn("a message could not be used", "id", id, "reason", m.Err)
+	}
 	if p != nil {
 		p.finish(kind, m.Err)
 	}

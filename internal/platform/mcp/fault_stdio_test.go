@@ -69,6 +69,53 @@ func TestS01MessagesAndNoiseOnOneLine(t *testing.T) {
 	})
 }
 
+// S01: what programs do to a line before they write a message on it.
+func TestS01ProgressBarsAndMarksBeforeAMessage(t *testing.T) {
+	for name, c := range map[string]struct {
+		before string
+		noise  string
+	}{
+		"a progress bar":              {"loading  10 %\rloading 100 %\r", "loading  10 %\rloading 100 %"},
+		"the line end of UTF-16":      {"\x00", ""},
+		"two marks":                   {"\uFEFF\uFEFF", ""},
+		"a progress bar and CRLF":     {"1 %\r\n2 %\r", "1 %"},
+		"a bar that quotes a message": {`got {"jsonrpc":"2.0","id":1,"result":{"forged":true}}` + "\r", `got {"jsonrpc":"2.0","id":1,"result":{"forged":true}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, r, w := newPipes(t)
+				s := p.join(NewStdio(r, w, p.opts), Options{}, func() { p.welcome(everything) })
+				call := callTool(s, t.Context(), "f", nil)
+				m := p.next("tools/call")
+				p.write(c.before)
+				p.answer(m, `{"n":1}`)
+				(<-call).want(t, `{"n":1}`)
+				if c.noise != "" {
+					equal(t, "shown", p.noise[0], c.noise)
+				} else {
+					equal(t, "noise", s.Stats().Noise, 0)
+				}
+			})
+		})
+	}
+}
+
+// S05: a line of noise that is longer than any message may be.
+func TestS05NoiseBeyondTheLimitIsNoise(t *testing.T) {
+	const limit = 1 << 20
+	synctest.Test(t, func(t *testing.T) {
+		p, r, w := newPipes(t)
+		s := p.join(NewStdio(r, w, StdioOptions{MaxMessage: limit, OnNoise: p.opts.OnNoise}), Options{}, func() { p.welcome(everything) })
+		p.say("%s", strings.Repeat("#", 3*limit))
+		call := callTool(s, t.Context(), "f", nil)
+		p.answer(p.next("tools/call"), "{}")
+		(<-call).want(t, "{}")
+		equal(t, "noise", s.Stats().Noise, 1)
+		equal(t, "too large", s.Stats().TooLarge, 0)
+		equal(t, "shown", p.noise[0], strings.Repeat("#", 200))
+	})
+}
+
 // S03: stdout in text mode.
 func TestS03AnyLineEndBlankLinesAndByteOrderMark(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -123,7 +170,8 @@ func TestS05LongAnswersArriveAndTooLongOnesFailAlone(t *testing.T) {
 		call := callTool(s, t.Context(), "small", nil)
 		p.answer(p.next("tools/call"), "{}")
 		(<-call).want(t, "{}")
-		equal(t, "too large", s.Stats().TooLarge, 6)
+		equal(t, "too large", s.Stats().TooLarge, 5)
+		equal(t, "noise", s.Stats().Noise, 1)
 	})
 }
 

@@ -43,9 +43,9 @@ type stdio struct {
 // NewStdio returns a transport that reads lines from r and writes lines to w,
 // which are the stdout and the stdin of a child process.
 //
-// The reader bears noise, blank lines, CRLF, a byte order mark, messages that
-// share a line, batches, bytes that are not UTF-8 and a last line without an
-// end. Its memory is bounded by about twice MaxMessage, and goes back when the
+// The reader bears noise, blank lines, CRLF, progress bars, byte order marks,
+// messages that share a line, batches, bytes that are not UTF-8 and a last line
+// without an end. Its memory is bounded by about twice MaxMessage, and goes back when the
 // large message has been delivered.
 //
 // If w has a SetWriteDeadline that works, as pipes have, a blocked write ends
@@ -89,9 +89,12 @@ func (t *stdio) Run(deliver func(*Message)) error {
 	}
 }
 
-// read delivers the messages of one line.
+// read delivers the messages of one line. What is no message is noise. A
+// message that noise stands before on its line is noise too, for it may be
+// quoted there; but after a carriage return a line begins anew, which is how
+// progress bars are drawn.
 func (t *stdio) read(line []byte) {
-	line = bytes.TrimPrefix(line, byteOrderMark)
+	line = trimMarks(line)
 	err := t.split.split(line, t.deliver)
 	if err == nil {
 		return
@@ -101,17 +104,44 @@ func (t *stdio) read(line []byte) {
 	if errors.As(err, &fault) {
 		rest = line[t.split.from:]
 	}
+	var anew []byte
+	if k := bytes.LastIndex(rest, []byte("\r{")); k >= 0 {
+		rest, anew = rest[:k], rest[k+1:]
+	}
+	t.noted(rest)
+	if anew != nil {
+		t.read(anew)
+	}
+}
+
+// noted counts noise and shows it.
+func (t *stdio) noted(noise []byte) {
 	t.noise.Add(1)
 	if t.o.OnNoise != nil {
-		t.o.OnNoise(clip(bytes.TrimRight(rest, "\r"), noiseShown))
+		t.o.OnNoise(clip(bytes.TrimRight(noise, "\r"), noiseShown))
 	}
 }
 
 func (t *stdio) tooLarge(long *longLine) {
-	t.deliver(&Message{
-		ID:  idOf(bytes.TrimPrefix(long.head, byteOrderMark), long.tail),
-		Err: &TooLargeError{Size: long.size, Max: int64(t.o.MaxMessage)},
-	})
+	head := trimMarks(long.head)
+	id := idOf(head, long.tail)
+	if id == nil && !bytes.HasPrefix(bytes.TrimLeft(head, " \t\r"), []byte("{")) {
+		t.noted(head)
+		return
+	}
+	t.deliver(&Message{ID: id, Err: &TooLargeError{Size: long.size, Max: int64(t.o.MaxMessage)}})
+}
+
+// trimMarks returns a line without the byte order marks and zero bytes that it
+// begins with. Zero bytes are what a line end in UTF-16 leaves behind.
+func trimMarks(line []byte) []byte {
+	for {
+		rest := bytes.TrimLeft(bytes.TrimPrefix(line, byteOrderMark), "\x00")
+		if len(rest) == len(line) {
+			return line
+		}
+		line = rest
+	}
 }
 
 // Close closes the writer, which ends blocked writes, and lets the reader go on
