@@ -95,10 +95,17 @@ func TestFaults(t *testing.T) {
 					continue
 				}
 				plays++
-				t.Run(strings.TrimPrefix(title, ": "), func(t *testing.T) {
-					t.Parallel()
-					play(t, a, name)
-				})
+				on := wires[:1]
+				if rest, everywhere := strings.CutPrefix(title, " everywhere"); everywhere {
+					title, on = rest, wires
+				}
+				title = strings.TrimPrefix(title, ": ")
+				for _, wire := range on {
+					t.Run(strings.Trim(title+", "+wire.name, ", "), func(t *testing.T) {
+						t.Parallel()
+						play(t, a, name, wire.http)
+					})
+				}
 			}
 			if plays == 0 {
 				t.Errorf("%s has no steps", path)

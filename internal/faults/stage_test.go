@@ -90,12 +90,12 @@ func newStage(t *testing.T, a *testkit.Archive, how string) *stage {
 			apps += s.serve(name, text, line)
 			continue
 		}
+		_, err := testkit.Put(s.file("bin"), name, a.Path+"#"+name)
+		s.must(err)
 		if how != "" {
 			apps += s.serve(name, how, 1)
 			continue
 		}
-		_, err := testkit.Put(s.file("bin"), name, a.Path+"#"+name)
-		s.must(err)
 		apps += fmt.Sprintf("  %q: {mcp: {command: [%[1]q]}}\n", name)
 	}
 	s.must(os.WriteFile(s.file("apps/config.yml"), []byte(apps), 0o600))

@@ -206,7 +206,7 @@ func (x *httpTurn) answer() {
 func (s *HTTPServer) open() *httpSession {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if last := s.latest; last != nil && s.sessions[last.id] == last && (s.how.stateless || last.greeting()) {
+	if last := s.latest; last != nil && s.sessions[last.id] == last && s.how.style != "legacy" && (s.how.stateless || last.greeting()) {
 		return last
 	}
 	s.opened++
@@ -218,7 +218,10 @@ func (s *HTTPServer) open() *httpSession {
 	one.out, one.in = s.connect(s.opened)
 	one.stream = one.newLog("s")
 	s.sessions[id], s.latest = one, one
-	go one.read()
+	go func() {
+		one.read()
+		s.drop(one) // a server whose script has ended has forgotten it
+	}()
 	return one
 }
 
@@ -231,7 +234,9 @@ func (s *HTTPServer) session(id string) *httpSession {
 // drop ends a session as its client wants it.
 func (s *HTTPServer) drop(one *httpSession) {
 	s.mu.Lock()
-	delete(s.sessions, one.id)
+	if s.sessions[one.id] == one {
+		delete(s.sessions, one.id)
+	}
 	s.mu.Unlock()
 	one.end()
 }

@@ -3,8 +3,11 @@ package testkit
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
+	"runtime"
 	"sync"
 	"testing"
 )
@@ -35,11 +38,16 @@ func StartHTTP(t testing.TB, connect Connector, how *HTTP) *HTTPServer {
 	return s
 }
 
-// ListenHTTP serves sessions on a loopback port.
+// ListenHTTP serves sessions on a loopback port. On Linux, where there are
+// millions of loopback addresses, it is on one of its own: nobody else takes the
+// port while the server is down.
 func ListenHTTP(t testing.TB, connect Connector, how *HTTP) *HTTPServer {
 	t.Helper()
 	s := NewHTTP(t, connect, how)
 	address := "127.0.0.1:0"
+	if runtime.GOOS == "linux" {
+		address = fmt.Sprintf("127.%d.%d.%d:0", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
+	}
 	s.net.listen = func() (net.Listener, error) {
 		l, err := net.Listen("tcp", address)
 		if err == nil {

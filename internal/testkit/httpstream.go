@@ -103,7 +103,7 @@ func (s *httpSession) route(text []byte) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := string(m.ID)
+	id := strings.TrimSuffix(strings.Trim(string(m.ID), `"`), ".0") // servers give ids back in many forms
 	if log := s.posts[id]; m.Method == "" && log != nil {
 		if id == s.hello {
 			var answer struct {

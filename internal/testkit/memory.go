@@ -46,6 +46,12 @@ func StartPeer(t testing.TB, script *Script) *Peer {
 	return startPeer(t, script, 1)
 }
 
+// StartRun is [StartPeer] for the nth run of a script, from 1.
+func StartRun(t testing.TB, script *Script, n int) *Peer {
+	t.Helper()
+	return startPeer(t, script, n)
+}
+
 // startPeer starts the nth run of a script.
 func startPeer(t testing.TB, script *Script, n int) *Peer {
 	t.Helper()
