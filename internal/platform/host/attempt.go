@@ -111,7 +111,7 @@ func (at *attempt) try(ctx context.Context) attemptResult {
 			r.failure = at.failure(ctx, r.link, err, limit)
 			return r
 		}
-		r.stale, r.staleLists = a.staleReason(missed, err), missed
+		r.stale, r.staleLists = a.staleReason(r.part, missed, err), missed
 	}
 	a.subs.renew(ctx, session, a.log)
 	return r
@@ -242,7 +242,8 @@ func (at *attempt) failure(ctx context.Context, link *Link, err error, limit tim
 	case closedBy(err):
 		f.reason = fmt.Sprintf("It closed the connection before it answered %s.%s", stage, link.lastWords())
 	default:
-		f.reason = fmt.Sprintf("It failed at %s: %s.%s", stage, at.app.host.redact.String(err.Error()), link.lastWords())
+		said := strings.TrimPrefix(at.app.host.redact.String(err.Error()), stage+": ")
+		f.reason = fmt.Sprintf("It failed at %s: %s.%s", stage, said, link.lastWords())
 	}
 	return f
 }

@@ -129,7 +129,7 @@ on tools/call params
 on tools/call method
   reply error -32601 "Method not found"
 on tools/call other
-  reply error -32099 "token sk-1234567890abcdefghijklmnop is over its quota"
+  reply error -32099 "token sk-1234567890abcdefghijklmnop is over its quota" {"token":"sk-1234567890abcdefghijklmnop","n":1e400}
 on tools/call unknown
   reply {"content":[{"type":"text","text":"Unknown tool: unknown"}],"isError":true}
 `)
@@ -156,6 +156,9 @@ on tools/call unknown
 		wantEnd(t, r, call.ProtocolError, call.ProtocolFault, "over its quota", "-32099")
 		if strings.Contains(r.Err.Message, "sk-1234567890") {
 			t.Errorf("a secret is in the message %q", r.Err.Message)
+		}
+		if string(r.Err.Data) != `{"token":"•••","n":1e400}` {
+			t.Errorf("the data of the error is %s", r.Err.Data)
 		}
 		// Servers on the TypeScript SDK answer unknown tools with a result.
 		wantEnd(t, h.call("demo.unknown", ""), call.ToolError, call.ToolFailed, "Unknown tool")

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -177,12 +179,15 @@ func (l *live) obituary() string {
 	if e := l.link.exit(obituaryTime); e != nil {
 		return fmt.Sprintf(" It %s.%s", e.phrase(), l.link.lastWords())
 	}
+	if l.link.Process != nil && errors.Is(l.session.Err(), io.EOF) {
+		return " It closed its stdout." + l.link.lastWords()
+	}
 	return ""
 }
 
 // refusal translates a JSON-RPC error of a server.
 func (a *app) refusal(e *mcp.RPCError) *call.Error {
-	r := &call.Error{Code: call.ProtocolFault, RPC: e.Code, Data: e.Data}
+	r := &call.Error{Code: call.ProtocolFault, RPC: e.Code, Data: a.host.redacted(e.Data)}
 	said := strings.TrimSuffix(clipTo(a.host.redact.String(e.Message), 1000), ".")
 	switch e.Code {
 	case mcp.CodeInvalidParams:
@@ -195,6 +200,16 @@ func (a *app) refusal(e *mcp.RPCError) *call.Error {
 		r.Message = fmt.Sprintf("The app %q answered with an error: %s (JSON-RPC %d).", a.key, said, e.Code)
 	}
 	return r
+}
+
+// redacted returns JSON without secrets. It goes in as an array because only
+// within one a number that shows a secret can become a string.
+func (h *Host) redacted(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return raw
+	}
+	list := h.redact.Bytes(slices.Concat([]byte("["), raw, []byte("]")))
+	return list[1 : len(list)-1]
 }
 
 // redacted is the text of an error without secrets.

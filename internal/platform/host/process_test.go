@@ -173,3 +173,21 @@ func TestP01AMissingCommandIsPermanentAndSaysWhere(t *testing.T) {
 	}
 	wantOK(t, s.Call(t.Context(), call.Call{Caller: cli, Name: "echo"}), "{}")
 }
+
+func TestAProcessThatClosesItsStdoutIsSaidToHaveDoneSo(t *testing.T) {
+	s := newStreet(t)
+	c := s.scripted("demo", "tool leave\non tools/call leave\n  close stdout\n  sleep 1m\n")
+	c.MCP.Restart.Enabled = false
+	crashed := make(chan string, 1)
+	s.Host = New(Options{Apps: []*config.App{c}, Dialer: s, Observe: func(g Signal) {
+		if g.Kind == SignalCrashed {
+			crashed <- g.Reason
+		}
+	}})
+	s.Start(t.Context())
+	r := s.Call(t.Context(), call.Call{Caller: cli, Name: "demo.leave"})
+	wantEnd(t, r, call.Unknown, call.OutcomeUnknown, "It closed its stdout.")
+	if why := <-crashed; why != "It closed its stdout and ran on." {
+		t.Errorf("the reason is %q", why)
+	}
+}

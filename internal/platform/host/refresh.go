@@ -156,7 +156,7 @@ func (r *refresher) took(f fetchResult) {
 		if news == 0 && r.first.IsZero() {
 			wait = r.retry
 		}
-		a.stale = a.staleReason(f.failed, f.err)
+		a.stale = a.staleReason(f.part, f.failed, f.err)
 	} else if a.stale != "" && r.pending&a.staleLists == 0 {
 		a.stale, a.staleLists, r.retry = "", 0, 0
 	}
@@ -222,7 +222,9 @@ func (a *app) fetch(ctx context.Context, s *mcp.Session, which lists, old *part,
 			}
 			return
 		}
-		at(what)
+		if errs == nil {
+			at(what)
+		}
 		l, err := ask(ctx)
 		if err != nil {
 			var cut *mcp.CallError
@@ -270,12 +272,24 @@ func (p *part) differs(q *part) (changed lists) {
 	return changed
 }
 
-// staleReason is the reason of an app whose lists could not be read.
-func (a *app) staleReason(which lists, err error) string {
+// holds reports whether there is anything in one of those lists.
+func (p *part) holds(which lists) bool {
+	return which&listTools != 0 && len(p.tools) > 0 ||
+		which&listResources != 0 && len(p.resources)+len(p.templates) > 0 ||
+		which&listPrompts != 0 && len(p.prompts) > 0
+}
+
+// staleReason is the reason of an app whose lists could not be read; p is what
+// is offered of it all the same.
+func (a *app) staleReason(p *part, which lists, err error) string {
 	var names []string
 	for _, m := range which.methods() {
 		names = append(names, strings.TrimSuffix(strings.TrimPrefix(m, "notifications/"), "/list_changed"))
 	}
-	return fmt.Sprintf("It answers, but its list of %s could not be read (%s). The last good list is used and reading it is tried again.",
-		strings.Join(names, ", "), clip(a.host.redact.String(strings.ReplaceAll(err.Error(), "\n", "; "))))
+	then := "Reading it is tried again."
+	if p.holds(which) {
+		then = "The last good list is used and reading it is tried again."
+	}
+	return fmt.Sprintf("It answers, but its list of %s could not be read (%s). %s",
+		strings.Join(names, ", "), clip(a.host.redact.String(strings.ReplaceAll(err.Error(), "\n", "; "))), then)
 }

@@ -113,6 +113,8 @@ func (a *app) ended(l *live) phase {
 		why = sentence(a.redacted(err))
 	case exit != nil:
 		why = fmt.Sprintf("It %s.%s", exit.phrase(), l.link.lastWords())
+	case errors.Is(err, io.EOF):
+		why = "It closed its stdout and ran on." + l.link.lastWords()
 	case err != nil:
 		why = fmt.Sprintf("The connection ended: %s.%s", a.host.redact.String(err.Error()), l.link.lastWords())
 	default:

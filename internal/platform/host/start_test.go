@@ -90,6 +90,27 @@ func TestP06AnEarlyExitIsReportedAtOnce(t *testing.T) {
 	})
 }
 
+// Who exits is said to have done so at what it was asked for last.
+func TestAnExitNamesWhatWasAsked(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		h.app("demo", "tool echo\non tools/list\n  exit 0\n")
+		h.app("half", "on initialize\n  raw {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"proto\n  stdout !\n  ignore\n")
+		h.open()
+		h.wantReason("demo", "exited with code 0 before it answered tools/list")
+		h.wantReason("half", "It failed at initialize: not a JSON-RPC message")
+	})
+}
+
+// A list that was never had is not said to be used.
+func TestAListThatWasNeverHadIsNotUsed(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		h.app("demo", "tool echo\non tools/list\n  reply error -32603 \"boom\"\n")
+		h.open()
+		h.wantState("demo", Degraded)
+		h.wantReason("demo", "could not be read (tools/list: boom (JSON-RPC error -32603)). Reading it is tried again.")
+	})
+}
+
 // A slow list has all the time that a start has, and whoever waits for it in
 // vain is told that time.
 func TestAStartIsLimitedByItsOwnTimeAlone(t *testing.T) {
