@@ -12,6 +12,7 @@ import (
 // A claim is a row of docs/faults.md.
 type claim struct {
 	area, row           string
+	everywhere          bool // it says that its script is played on every wire
 	states, codes, says []string
 	proofs              []proof
 }
@@ -56,6 +57,7 @@ func readManual(t *testing.T) []claim {
 			area: area, row: strings.TrimPrefix(cells[0], "| "),
 			states: words(cells[2]), codes: words(cells[3]),
 		}
+		c.row, c.everywhere = strings.CutSuffix(c.row, " ⇄")
 		for _, m := range literalForm.FindAllStringSubmatch(cells[4], -1) {
 			c.says = append(c.says, m[1])
 		}
@@ -128,7 +130,10 @@ func TestTheManualIsProved(t *testing.T) {
 			used = append(used, filepath.Clean(p.path))
 			texts.Write(text)
 		}
-		proved := strings.NewReplacer(`\"`, `"`, `\\.`, `.`).Replace(texts.String())
+		if everywhere := strings.Contains(texts.String(), "-- steps everywhere"); everywhere != c.everywhere {
+			t.Errorf("%s: played on every wire: %v, it says: %v", c.row, everywhere, c.everywhere)
+		}
+		proved := strings.NewReplacer(`\"`, `"`, `\\.`, `.`, `\.`, `.`).Replace(texts.String())
 		for _, state := range c.states {
 			if !strings.Contains(proved, ".state is "+state+"\n") {
 				t.Errorf("%s: no state %q", c.row, state)
