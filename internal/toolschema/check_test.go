@@ -51,6 +51,8 @@ func TestArgumentsAreChecked(t *testing.T) {
 		{`{"properties":{"n":{"type":"number","multipleOf":0.01}}}`, `{"n":19.99}`, ``},
 		// falsy values and unknown keys are as good as any (field fault Q13)
 		{`{"type":"object"}`, `{"s":"","n":null,"b":false,"z":0,"l":[],"o":{}}`, ``},
+		// what is too deep to be checked
+		{`{"type":"object"}`, `{"a":` + strings.Repeat("[", 900) + strings.Repeat("]", 900) + `}`, ``},
 		// the other keywords
 		{`{"properties":{"a":{"const":"x"}}}`, `{"a":"y"}`, `a: must be "x" (is "y")`},
 		{`{"properties":{"a":{"exclusiveMinimum":0}}}`, `{"a":0}`, `a: must be > 0 (is 0)`},
