@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"testing"
 
 	"github.com/aurorabot/aurora/internal/config"
 	"github.com/aurorabot/aurora/internal/testkit"
@@ -42,13 +43,7 @@ func (s *stage) serve(name, text string, line int) string {
 	how, err := testkit.ParseHTTP(s.archive.Path, text, line)
 	s.must(err)
 	server := &webServer{legacy: strings.Contains(text, "answers legacy")}
-	server.HTTPServer = testkit.ListenHTTP(s.t, func(n int) (io.Reader, io.WriteCloser) {
-		p := testkit.StartRun(s.t, script, n)
-		server.mu.Lock()
-		defer server.mu.Unlock()
-		server.peers = append(server.peers, p)
-		return p.Out, p.In
-	}, how)
+	server.HTTPServer = testkit.ListenHTTP(s.t, server.connector(s.t, script), how)
 	if s.web == nil {
 		s.web = map[string]*webServer{}
 	}
@@ -148,6 +143,17 @@ func (s *stage) webRecord(app *config.App) []testkit.Event {
 		}
 	}
 	return events
+}
+
+// connector runs a script for each session.
+func (w *webServer) connector(t *testing.T, script *testkit.Script) testkit.Connector {
+	return func(n int) (io.Reader, io.WriteCloser) {
+		p := testkit.StartRun(t, script, n)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.peers = append(w.peers, p)
+		return p.Out, p.In
+	}
 }
 
 // release opens a gate in all runs.

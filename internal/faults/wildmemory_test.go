@@ -24,7 +24,7 @@ import (
 func TestEveryCallEndsOnceWhateverHappensInMemory(t *testing.T) {
 	n := 40
 	if long {
-		n = 4000
+		n = 2000
 	}
 	if testing.Short() {
 		n = 5
@@ -33,10 +33,13 @@ func TestEveryCallEndsOnceWhateverHappensInMemory(t *testing.T) {
 		ok := t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &memoryWorld{t: t, script: testkit.MustParse(t, restless), peers: map[string][]*memoryProcess{}}
-				d := newWild(t, seed, w, time.Second, []string{"one", "two", "three"}, func(string) *config.App {
+				d := newWild(t, seed, w, time.Second, []string{"one", "two", "web"}, func(key string) *config.App {
 					c := &config.App{}
 					c.MCP.Transport = config.Stdio
 					c.MCP.HealthTimeout = 10 * time.Second
+					if key == "web" {
+						c.MCP.Transport, c.MCP.URL = config.StreamableHTTP, w.serve(seed)
+					}
 					return c
 				})
 				d.live(300)
@@ -50,16 +53,34 @@ func TestEveryCallEndsOnceWhateverHappensInMemory(t *testing.T) {
 	}
 }
 
-// A memoryWorld runs servers in memory.
+// A memoryWorld runs servers in memory: app "web" behind HTTP, each of the
+// others as what looks like a process.
 type memoryWorld struct {
 	t      *testing.T
 	script *testkit.Script
+	web    *webServer
+	remote host.RemoteDialer
 
 	mu    sync.Mutex // guards peers
 	peers map[string][]*memoryProcess
 }
 
-func (w *memoryWorld) Dial(_ context.Context, app *config.App) (*host.Link, error) {
+// serve makes the server behind HTTP. Servers differ in how they answer.
+func (w *memoryWorld) serve(seed uint64) (url string) {
+	w.web = &webServer{}
+	how := "strict\nanswers json"
+	if seed%2 == 0 {
+		how = "strict\nanswers sse\nnumbered\nretry 100ms"
+	}
+	w.web.HTTPServer = testkit.StartHTTP(w.t, w.web.connector(w.t, w.script), testkit.MustParseHTTP(w.t, how))
+	w.remote.Connect = w.web.Dial
+	return w.web.URL
+}
+
+func (w *memoryWorld) Dial(ctx context.Context, app *config.App) (*host.Link, error) {
+	if app.MCP.Transport != config.Stdio {
+		return w.remote.Dial(ctx, app)
+	}
 	p := &memoryProcess{TB: w.t}
 	p.peer = testkit.StartPeer(p, w.script)
 	w.t.Cleanup(p.kill)
@@ -75,7 +96,15 @@ func (w *memoryWorld) all(key string) []*memoryProcess {
 	return w.peers[key]
 }
 
+func (w *memoryWorld) ordered(key string) bool { return key != "web" }
+
+// kill of a server behind HTTP restarts it.
 func (w *memoryWorld) kill(key string) {
+	if key == "web" {
+		w.web.Down()
+		w.web.Up()
+		return
+	}
 	if all := w.all(key); len(all) > 0 {
 		all[len(all)-1].kill()
 	}
@@ -83,6 +112,14 @@ func (w *memoryWorld) kill(key string) {
 
 func (w *memoryWorld) runs(key string) [][]testkit.Event {
 	var runs [][]testkit.Event
+	if key == "web" {
+		w.web.mu.Lock()
+		defer w.web.mu.Unlock()
+		for _, p := range w.web.peers {
+			runs = append(runs, p.Events())
+		}
+		return runs
+	}
 	for _, p := range w.all(key) {
 		runs = append(runs, p.peer.Events())
 	}

@@ -284,7 +284,7 @@ func (x *httpTurn) post(session *httpSession) {
 		log = session.expect(string(x.m.ID), x.m.Method == "initialize")
 	}
 	if _, err := session.in.Write(x.line()); err != nil {
-		x.fail(http.StatusInternalServerError, "the script has ended")
+		x.server.how.forgotten(x) // its script has just ended
 		return
 	}
 	if !request {
@@ -340,7 +340,7 @@ func (x *httpTurn) legacy() {
 		return
 	}
 	if _, err := session.in.Write(x.line()); err != nil {
-		x.fail(http.StatusInternalServerError, "the script has ended")
+		x.server.how.forgotten(x) // its script has just ended
 		return
 	}
 	x.w.WriteHeader(x.server.how.notified)
