@@ -138,6 +138,9 @@ type StdioDialer struct {
 // noiseLogged is how many noise lines of one start are logged above DEBUG.
 const noiseLogged = 5
 
+// noiseShown is how many bytes of a noise line are logged.
+const noiseShown = 200
+
 // Dial starts the app's process and returns its pipes.
 func (d *StdioDialer) Dial(ctx context.Context, app *config.App) (*Link, error) {
 	if app.MCP.Transport != config.Stdio {
@@ -173,7 +176,7 @@ func (d *StdioDialer) Dial(ctx context.Context, app *config.App) (*Link, error) 
 				level = slog.LevelDebug
 			}
 			if log.Enabled(ctx, level) {
-				log.Log(ctx, level, "App printed a line on stdout that is no message.", "line", d.Redact.String(text))
+				log.Log(ctx, level, "App printed a line on stdout that is no message.", "line", head(d.Redact.String(text), noiseShown))
 			}
 		},
 	})

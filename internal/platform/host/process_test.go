@@ -1,8 +1,10 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"github.com/aurorabot/aurora/internal/call"
 	"github.com/aurorabot/aurora/internal/config"
 	"github.com/aurorabot/aurora/internal/platform/proc"
+	"github.com/aurorabot/aurora/internal/redact"
 	"github.com/aurorabot/aurora/internal/testkit"
 )
 
@@ -189,5 +192,24 @@ func TestAProcessThatClosesItsStdoutIsSaidToHaveDoneSo(t *testing.T) {
 	wantEnd(t, r, call.Unknown, call.OutcomeUnknown, "It closed its stdout.")
 	if why := <-crashed; why != "It closed its stdout and ran on." {
 		t.Errorf("the reason is %q", why)
+	}
+}
+
+func TestASecretAtTheEdgeOfANoiseLineIsMasked(t *testing.T) {
+	s := newStreet(t)
+	var logged bytes.Buffer
+	s.stdio.Logger = slog.New(slog.NewTextHandler(&logged, nil))
+	s.stdio.Redact = redact.New("correct-horse-battery")
+	// The line is cut for the log within the secret.
+	c := s.scripted("demo", "start\n  stdout "+strings.Repeat("x", 190)+"correct-horse-battery\n  stdout \x1b[33m[warn]\n")
+	s.open(c)
+	if err := s.Settled(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if text := logged.String(); strings.Contains(text, "correct") || !strings.Contains(text, "x•••") || !strings.Contains(text, `\x1b[33m`) {
+		t.Errorf("logged:\n%s", text)
 	}
 }

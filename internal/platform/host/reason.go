@@ -149,19 +149,23 @@ func quoted(s string) string { return "“" + clip(s) + "”." }
 func clip(s string) string { return clipTo(s, 200) }
 
 func clipTo(s string, max int) string {
-	if len(s) > max {
-		n := max
-		for n > 0 && !utf8.RuneStart(s[n]) {
-			n--
-		}
-		s = s[:n] + "…"
-	}
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '
 		}
 		return r
-	}, s)
+	}, head(s, max))
+}
+
+// head returns at most about max bytes of a text.
+func head(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	for max > 0 && !utf8.RuneStart(s[max]) {
+		max--
+	}
+	return s[:max] + "…"
 }
 
 // sentence makes an error text the beginning of a sentence.

@@ -62,7 +62,7 @@ func (d *RemoteDialer) Dial(ctx context.Context, app *config.App) (*Link, error)
 				level = slog.LevelDebug
 			}
 			if log.Enabled(ctx, level) {
-				log.Log(ctx, level, "App sent an event that is no message.", "event", d.Redact.String(string(text)))
+				log.Log(ctx, level, "App sent an event that is no message.", "event", head(d.Redact.String(string(text)), noiseShown))
 			}
 		},
 	}

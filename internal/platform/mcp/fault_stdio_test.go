@@ -30,14 +30,14 @@ func TestS01LinesThatAreNoMessagesAreSkippedAndShown(t *testing.T) {
 		m := p.next("tools/call")
 		p.say(`{"level":"info","msg":"JSON, but no message of ours"}`)
 		p.say(`{"level":"info","method":"GET","id":%s}`, m.ID)
-		p.say("%s", strings.Repeat("长", 1000))
+		p.say("%s", strings.Repeat("长", 2000))
 		p.answer(m, `{"content":[]}`)
 		(<-call).want(t, `{"content":[]}`)
 
 		equal(t, "noise", s.Stats().Noise, 5)
 		equal(t, "first line", p.noise[0], "demo 1.2 ready")
 		equal(t, "second line", p.noise[1], "\x1b[33m[warn]\x1b[0m cold cache")
-		equal(t, "long line, whole characters", p.noise[4], strings.Repeat("长", 66))
+		equal(t, "long line, whole characters", p.noise[4], strings.Repeat("长", 1365))
 		if s.Err() != nil {
 			t.Errorf("the session ended: %v", s.Err())
 		}
@@ -112,7 +112,7 @@ func TestS05NoiseBeyondTheLimitIsNoise(t *testing.T) {
 		(<-call).want(t, "{}")
 		equal(t, "noise", s.Stats().Noise, 1)
 		equal(t, "too large", s.Stats().TooLarge, 0)
-		equal(t, "shown", p.noise[0], strings.Repeat("#", 200))
+		equal(t, "shown", p.noise[0], strings.Repeat("#", 4<<10))
 	})
 }
 

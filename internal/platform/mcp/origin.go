@@ -43,7 +43,7 @@ type HTTPOptions struct {
 	// 32 MiB if 0. The rest of a longer one is dropped and only its request
 	// fails.
 	MaxMessage int
-	// OnNoise, if set, is shown the first 200 bytes of every event that is no
+	// OnNoise, if set, is shown the first 4 KiB of every event that is no
 	// JSON-RPC message. It must not block or keep the bytes.
 	OnNoise func(text []byte)
 	// Logger gets debug lines about connections; nil discards them.

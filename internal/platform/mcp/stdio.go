@@ -14,15 +14,17 @@ type StdioOptions struct {
 	// MaxMessage is the longest message that is read, in bytes; 32 MiB if 0.
 	// The rest of a longer one is discarded and only its request fails.
 	MaxMessage int
-	// OnNoise, if set, is shown the first 200 bytes of every line, or rest of a
-	// line, that is no JSON-RPC message. It runs on the reader's goroutine, must
+	// OnNoise, if set, is shown the first 4 KiB of every line, or rest of a
+	// line, that is no JSON-RPC message: more than one wants to see, so that a
+	// secret in what is seen can be told whole. It runs on the reader's goroutine, must
 	// not block, and must not keep the bytes.
 	OnNoise func(line []byte)
 }
 
 const (
 	defaultMaxMessage = 32 << 20
-	noiseShown        = 200
+	noiseOffered      = 4 << 10 // to OnNoise
+	noiseShown        = 200     // in logs and errors of our own
 )
 
 var byteOrderMark = []byte("\uFEFF")
@@ -118,7 +120,7 @@ func (t *stdio) read(line []byte) {
 func (t *stdio) noted(noise []byte) {
 	t.noise.Add(1)
 	if t.o.OnNoise != nil {
-		t.o.OnNoise(clip(bytes.TrimRight(noise, "\r"), noiseShown))
+		t.o.OnNoise(clip(bytes.TrimRight(noise, "\r"), noiseOffered))
 	}
 }
 

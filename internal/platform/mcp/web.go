@@ -163,7 +163,7 @@ func (w *web) event(ev event, deliver func(*Message)) {
 	if !w.split(ev.data, deliver) {
 		w.noise.Add(1)
 		if w.o.OnNoise != nil {
-			w.o.OnNoise(clip(ev.data, noiseShown))
+			w.o.OnNoise(clip(ev.data, noiseOffered))
 		}
 	}
 }
