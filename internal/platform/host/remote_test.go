@@ -11,6 +11,7 @@ import (
 
 	"github.com/aurorabot/aurora/internal/call"
 	"github.com/aurorabot/aurora/internal/config"
+	"github.com/aurorabot/aurora/internal/redact"
 	"github.com/aurorabot/aurora/internal/testkit"
 )
 
@@ -281,6 +282,20 @@ func TestN09CredentialsThatAreRefused(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A secret that begins in what is shown of an answer and ends behind it.
+func TestASecretAtTheEdgeOfAPageIsMasked(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		secret := "correct-horse-" + strings.Repeat("battery-", 20)
+		h.opt.Redact = redact.New(secret)
+		h.remote("demo", "tool a", "on POST\n  status 401 "+strings.Repeat("x", 100)+secret)
+		h.open()
+		h.wantReason("demo", "x•••")
+		if s, _ := h.AppStatus("demo"); strings.Contains(s.Reason, "correct") {
+			t.Errorf("a part of a secret is shown: %s", s.Reason)
+		}
+	})
 }
 
 // N09: credentials that are refused later: the call says so, and so does the

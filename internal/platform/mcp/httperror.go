@@ -12,7 +12,9 @@ import (
 )
 
 const (
-	bodyShown = 200      // bytes of a body that is no MCP, as errors show it
+	// bodyShown is how many bytes of a body that is no MCP errors hold: more than
+	// people are shown, so that a secret in what they are shown can be told whole.
+	bodyShown = 1 << 10
 	bodyRead  = 64 << 10 // bytes of such a body that are read
 )
 
@@ -121,11 +123,11 @@ func (e *exchangeError) Unwrap() error { return e.err }
 
 // excerpt shows how a body begins, on one line.
 func excerpt(body []byte) string {
-	text := strings.ToValidUTF8(string(bytes.TrimPrefix(body[:min(len(body), 4*bodyShown)], byteOrderMark)), "\uFFFD")
+	text := strings.ToValidUTF8(string(bytes.TrimPrefix(body[:min(len(body), 2*bodyShown)], byteOrderMark)), "\uFFFD")
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return r <= ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 || r == 0x2028 || r == 0x2029
 	}), " ")
-	if short := clipString(text); len(short) < len(text) || len(body) > 4*bodyShown {
+	if short := string(clip([]byte(text), bodyShown)); len(short) < len(text) || len(body) > 2*bodyShown {
 		return short + "…"
 	}
 	return text
