@@ -62,11 +62,12 @@ type part struct {
 	warned    warned
 }
 
-// warned holds what is wrong with each list.
-type warned struct{ tools, resources, templates, prompts []string }
+// warned holds what is wrong with each list, and which tools are spoken of that
+// are not listed.
+type warned struct{ tools, resources, templates, prompts, unlisted []string }
 
 func (w *warned) all() []string {
-	return slices.Concat(w.tools, w.resources, w.templates, w.prompts)
+	return slices.Concat(w.tools, w.resources, w.templates, w.prompts, w.unlisted)
 }
 
 // A standing says how far what an app once listed still counts.

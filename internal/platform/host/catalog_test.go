@@ -287,3 +287,34 @@ func TestURITemplatesMatchWhatTheyCanMake(t *testing.T) {
 		}
 	}
 }
+
+// A permission with a mistyped name protects nothing, so it is told.
+func TestToolsThatAreSpokenOfButNotListed(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		off := false
+		c := h.app("demo", "tool delete_all\ntool find\n")
+		c.ManifestTools = []string{"demo.find", "demo.write"}
+		c.Tools = map[string]config.ToolPermission{
+			"demo.write":      {Risk: "low"},
+			"demo.delete_all": {Enabled: &off},
+			"demo.delte_all":  {Enabled: &off},
+		}
+		h.open()
+		s := h.wantState("demo", Ready)
+		if want := []string{
+			`The manifest names the tool "demo.write", which the server does not list.`,
+			`The permissions name the tool "demo.delte_all", which the server does not list.`,
+		}; !slices.Equal(s.Warnings, want) {
+			t.Errorf("warnings %q", s.Warnings)
+		}
+
+		// When the file is mended, the warning is gone.
+		mended := *c
+		mended.ManifestTools = mended.ManifestTools[:1]
+		mended.Tools = map[string]config.ToolPermission{"demo.delete_all": {Enabled: &off}}
+		h.reloadTo(nil, &mended)
+		if s := h.wantState("demo", Ready); len(s.Warnings) > 0 {
+			t.Errorf("warnings %q", s.Warnings)
+		}
+	})
+}

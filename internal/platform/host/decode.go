@@ -169,6 +169,28 @@ func (a *app) decodeTools(conf *config.App, items []json.RawMessage, old []*Tool
 		func(t *Tool) *json.RawMessage { return &t.Definition })
 }
 
+// unlisted warns of tools that the configuration or the manifest speaks of and
+// the server does not list: a permission with a mistyped name protects nothing.
+func unlisted(conf *config.App, tools []*Tool) []string {
+	listed := make(map[string]bool, len(tools))
+	for _, t := range tools {
+		listed[t.Name] = true
+	}
+	var w warnings
+	for _, name := range conf.ManifestTools {
+		if !listed[name] {
+			w.add("The manifest names the tool %q, which the server does not list.", clip(name))
+		}
+		listed[name] = true // said
+	}
+	for _, name := range slices.Sorted(maps.Keys(conf.Tools)) {
+		if !listed[name] {
+			w.add("The permissions name the tool %q, which the server does not list.", clip(name))
+		}
+	}
+	return w.all()
+}
+
 func (a *app) decodeTool(conf *config.App, f fields) (*Tool, error) {
 	name, err := f.name()
 	if err != nil {

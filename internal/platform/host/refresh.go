@@ -240,6 +240,7 @@ func (a *app) fetch(ctx context.Context, s *mcp.Session, which lists, old *part,
 	}
 	read(listTools, "tools/list", s.ListTools, func(items []json.RawMessage) (warned []string) {
 		next.tools, warned = a.decodeTools(conf, items, old.tools)
+		next.warned.unlisted = unlisted(conf, next.tools)
 		return warned
 	}, &next.warned.tools)
 	read(listResources, "resources/list", s.ListResources, func(items []json.RawMessage) (warned []string) {

@@ -274,6 +274,7 @@ func (a *app) under(conf *config.App, p, known *part) *part {
 	q.app = conf
 	// What could be decoded once can be decoded again, so nothing is warned of.
 	q.tools, _ = a.decodeTools(conf, definitions(p.tools, func(t *Tool) []byte { return t.Definition }), known.tools)
+	q.warned.unlisted = unlisted(conf, q.tools)
 	q.resources, _ = a.decodeResources(conf, definitions(p.resources, func(r *Resource) []byte { return r.Definition }), known.resources)
 	q.templates, _ = a.decodeTemplates(conf, definitions(p.templates, func(t *Template) []byte { return t.Definition }), known.templates)
 	q.prompts, _ = a.decodePrompts(conf, definitions(p.prompts, func(p *Prompt) []byte { return p.Definition }), known.prompts)
