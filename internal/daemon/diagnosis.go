@@ -120,15 +120,29 @@ func findings(app *config.App, s control.App) []Finding {
 		add(true, "aurora apps start "+app.Key, "It was stopped.")
 	}
 	if s.NoiseLines > 0 {
-		add(true, "Nothing is lost by it, but a server should log on stderr.", "It printed %d lines on stdout that are no messages.", s.NoiseLines)
+		add(true, "Nothing is lost by it, but a server should log on stderr.", "It printed %s on stdout.", noise(s.NoiseLines))
 	}
 	if s.Restarts > 0 && !s.Missing() {
-		add(true, "aurora logs "+app.Key, "It was restarted %d times since Aurora started.", s.Restarts)
+		add(true, "aurora logs "+app.Key, "It was restarted %s since Aurora started.", times(s.Restarts))
 	}
 	for _, w := range s.Warnings {
 		add(true, "", "%s", w)
 	}
 	return all
+}
+
+func noise(lines int64) string {
+	if lines == 1 {
+		return "1 line that is no message"
+	}
+	return fmt.Sprintf("%d lines that are no messages", lines)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 func reason(s control.App) string {

@@ -20,7 +20,8 @@ func TestDiagnosis(t *testing.T) {
 	}{
 		{"ready", control.App{State: "ready"}, true, "", ""},
 		{"disabled", control.App{State: "disabled", Reason: "enabled: false"}, true, "", ""},
-		{"noisy", control.App{State: "ready", NoiseLines: 3}, true, "3 lines on stdout", "stderr"},
+		{"noisy", control.App{State: "ready", NoiseLines: 3}, true, "3 lines that are no messages on stdout", "stderr"},
+		{"once noisy", control.App{State: "ready", NoiseLines: 1, Restarts: 1}, true, "1 line that is no message on stdout.\nIt was restarted once", "stderr"},
 		{"restarted", control.App{State: "ready", Restarts: 2}, true, "restarted 2 times", "aurora logs x"},
 		{"a warning", control.App{State: "degraded", Reason: "A list is stale.", Warnings: []string{"tool y is withheld"}}, true, "withheld", ""},
 		{"silent", control.App{State: "starting", Since: time.Now().Add(-9 * time.Second)}, false, "not answered for 9s", "health_timeout_seconds"},
