@@ -5,5 +5,6 @@
 // descriptors, child processes.
 //
 // It holds a test only. The test takes a minute, with -short five seconds, and
-// half an hour when AURORA_TEST_LONG is set.
+// half an hour when AURORA_TEST_LONG is set; AURORA_TEST_SOAK=10m says another
+// time (mind the -timeout of go test).
 package soak

@@ -34,8 +34,15 @@ func TestMain(m *testing.M) {
 }
 
 // howLong is how long the house lives.
-func howLong() time.Duration {
+func howLong(t *testing.T) time.Duration {
+	t.Helper()
+	text := os.Getenv("AURORA_TEST_SOAK")
+	d, err := time.ParseDuration(text)
 	switch {
+	case text != "" && err != nil:
+		t.Fatalf("AURORA_TEST_SOAK: %v", err)
+	case text != "":
+		return d
 	case testing.Short():
 		return 5 * time.Second
 	case os.Getenv("AURORA_TEST_LONG") != "":
@@ -67,7 +74,7 @@ type house struct {
 func TestNothingGrows(t *testing.T) {
 	before := measure()
 	seed := rand.Uint64()
-	whole := howLong()
+	whole := howLong(t)
 	t.Logf("seed %d, %v", seed, whole)
 	h := open(t)
 	r := rand.New(rand.NewPCG(seed, 1))
