@@ -111,6 +111,13 @@ func (o *output) note(format string, args ...any) {
 	fmt.Fprintf(o.stderr, format+"\n", args...)
 }
 
+// none tells people that a list is empty, and not lost on its way to them.
+func (o *output) none(what string) {
+	if !o.json {
+		o.note("aurora: there are no %s", what)
+	}
+}
+
 // document writes the one JSON document of --json; without --json nothing.
 // On a terminal it is indented, which changes white space only.
 func (o *output) document(v any) error {

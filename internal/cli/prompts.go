@@ -39,6 +39,8 @@ func (p *program) listPrompts(ctx context.Context, h control.House, apps []strin
 	}
 	if len(r.Items) > 0 {
 		p.out.print(t.String())
+	} else {
+		p.out.none("prompts")
 	}
 	if err := p.out.document(nonNil(r.Items)); err != nil {
 		return err

@@ -45,6 +45,8 @@ func (p *program) listResources(ctx context.Context, h control.House, apps []str
 	}
 	if len(r.Items) > 0 {
 		p.out.print(t.String())
+	} else {
+		p.out.none("resources")
 	}
 	if err := p.out.document(nonNil(r.Items)); err != nil {
 		return err

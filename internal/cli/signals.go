@@ -21,6 +21,7 @@ type signals struct {
 	cancel context.CancelCauseFunc
 	quit   chan struct{}
 	done   chan struct{} // closed when the goroutine has ended
+	first  time.Time     // when ctx was ended; used by the goroutine only
 
 	mu     sync.Mutex // guards kill and hangup
 	kill   func()     // called before the process ends in a hurry
@@ -61,7 +62,9 @@ func (s *signals) take(sig os.Signal) {
 	case sig == syscall.SIGHUP && hangup != nil:
 		hangup()
 	case s.ctx.Err() == nil:
+		s.first = time.Now()
 		s.cancel(errInterrupted)
+	case time.Since(s.first) < onePress:
 	case sig != syscall.SIGHUP:
 		if kill != nil {
 			inTime(kill)
@@ -69,6 +72,10 @@ func (s *signals) take(sig os.Signal) {
 		os.Exit(exitInterrupted)
 	}
 }
+
+// onePress is the time within which signals count as one: timeout(1) sends its
+// signal to the process and to its group.
+const onePress = 200 * time.Millisecond
 
 // killPatience is how long a second Ctrl-C waits for what is left to die.
 const killPatience = 3 * time.Second

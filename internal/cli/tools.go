@@ -69,6 +69,8 @@ func (p *program) listTools(ctx context.Context, h control.House, args []string)
 		}
 	case len(pick.tools) > 0:
 		p.out.print(p.toolTable(pick.tools))
+	default:
+		p.out.none("tools")
 	}
 	if err := p.out.document(pick.tools); err != nil {
 		return err
