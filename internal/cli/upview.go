@@ -247,7 +247,13 @@ func duration(d time.Duration) string {
 
 // stop closes the house. On a terminal it shows whom it waits for.
 func (v *upView) stop(ctx context.Context, house *daemon.Daemon) error {
-	v.out.printf("stopping %s; Ctrl-C again ends them at once\n", count(len(house.Config().Apps), "app"))
+	running := 0
+	if apps, err := house.Apps(ctx); err == nil {
+		running = len(slices.DeleteFunc(apps, func(a control.App) bool {
+			return a.State == control.StateDisabled || a.State == control.StateStopped || a.State == control.StateUnavailable
+		}))
+	}
+	v.out.printf("stopping %s; Ctrl-C again ends them at once\n", count(running, "app"))
 	if v.screen == nil {
 		return house.Close(ctx)
 	}
