@@ -23,9 +23,20 @@ type cell struct {
 
 func plain(text string) cell { return cell{text: text} }
 
-func (t *table) row(cells ...cell) { t.rows = append(t.rows, cells) }
+// row adds a row. A cell is one line, whatever is in it.
+func (t *table) row(cells ...cell) {
+	for i := range cells {
+		cells[i].text = lineBreaks.Replace(cells[i].text)
+	}
+	t.rows = append(t.rows, cells)
+}
 
-const gap = 2 // blanks between two columns
+var lineBreaks = strings.NewReplacer("\n", `\n`, "\t", `\t`)
+
+const (
+	gap    = 2  // blanks between two columns
+	widest = 60 // a cell wider than that makes no room for itself in other rows
+)
 
 // String returns the lines of the table.
 func (t *table) String() string {
@@ -35,7 +46,9 @@ func (t *table) String() string {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], textWidth(c.text))
+			if w := textWidth(c.text); w <= widest {
+				widths[i] = max(widths[i], w)
+			}
 		}
 	}
 	var b strings.Builder
@@ -63,9 +76,10 @@ func (t *table) line(b *strings.Builder, row []cell, widths []int) {
 		}
 		b.WriteString(text)
 		if !last {
-			pad := widths[i] - textWidth(c.text) + gap
+			w := textWidth(c.text)
+			pad := max(widths[i]-w, 0) + gap
 			b.WriteString(strings.Repeat(" ", pad))
-			at += widths[i] + gap
+			at += w + pad
 		}
 	}
 }

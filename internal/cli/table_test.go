@@ -29,6 +29,17 @@ func TestTablesFitTheTerminal(t *testing.T) {
 	}
 }
 
+func TestOneOddCellDoesNotSpoilATable(t *testing.T) {
+	var tab table
+	tab.row(plain("URI"), plain("TYPE"), plain("APP"))
+	tab.row(plain("x://"+strings.Repeat("y", 100)), plain("text"), plain("a"))
+	tab.row(plain("x://\n2"), plain("text"), plain("b"))
+	want := "URI      TYPE  APP\nx://" + strings.Repeat("y", 100) + "  text  a\nx://\\n2  text  b\n"
+	if got := tab.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestCut(t *testing.T) {
 	for _, c := range []struct {
 		text string
