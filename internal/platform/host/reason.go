@@ -120,27 +120,6 @@ func (e *Exit) phrase() string {
 
 func exitOf(e proc.Exit) *Exit { return &Exit{Code: e.Code, Signal: e.Signal} }
 
-// lastWords returns the last line of stderr as a sentence, with a blank before
-// it; if there is none, the last one on stdout that was no message, where
-// programs print how they want to be called; empty if there is none either.
-func (l *Link) lastWords() string {
-	if l.Process == nil {
-		return ""
-	}
-	tail := l.Process.StderrTail(stderrLines)
-	for i := len(tail) - 1; i >= 0; i-- {
-		if line := strings.TrimSpace(tail[i]); line != "" {
-			return fmt.Sprintf(" Its last line on stderr was: %s", quoted(line))
-		}
-	}
-	if l.LastNoise != nil {
-		if line := strings.TrimSpace(l.LastNoise()); line != "" {
-			return fmt.Sprintf(" It printed on stdout: %s", quoted(line))
-		}
-	}
-	return ""
-}
-
 // quoted puts a clipped text in quotes and ends the sentence.
 func quoted(s string) string { return "“" + clip(s) + "”." }
 
