@@ -93,8 +93,14 @@ func (h *house) keep(ctx context.Context, r *rand.Rand) {
 	for {
 		select {
 		case <-ctx.Done():
-			// What it did last is undone.
+			// What it did last is undone. A stop whose start did not come any
+			// more would outlive a reload.
 			h.host.Reload(context.Background(), h.apps, nil)
+			for _, app := range h.apps {
+				if err := h.host.StartApp(context.Background(), app.Key); err != nil {
+					h.t.Errorf("starting %s: %v", app.Key, err)
+				}
+			}
 			return
 		case <-time.After(time.Duration(200+r.IntN(1000)) * time.Millisecond):
 		}
