@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/aurorabot/aurora/amp"
 	"github.com/aurorabot/aurora/internal/call"
@@ -24,7 +25,8 @@ import (
 // host, and the bridge of the host that runs.
 type inboxOf struct {
 	disk   *spooltest.Disk
-	jammed func() // ends the time in which the disk takes nothing; nil: it takes
+	jammed func()                    // ends the time in which the disk takes nothing; nil: it takes
+	host   atomic.Pointer[host.Host] // whose events they are
 
 	spool  *spool.Spool // the following are nil while no host runs
 	bridge *bridge.Bridge
@@ -60,14 +62,15 @@ func (b *inboxOf) open(s *stage) error {
 		}},
 		SeenFile: s.file("delivered.jsonl"),
 		Ack: func(ctx context.Context, app *config.App, epoch uint64, params []byte) error {
-			declared, err := s.host.Experimental(ctx, app.Key, epoch, "aurora/event")
+			h := b.host.Load()
+			declared, err := h.Experimental(ctx, app.Key, epoch, "aurora/event")
 			if err != nil {
 				return err
 			}
 			if len(declared) == 0 {
 				return bridge.ErrNotWanted
 			}
-			return s.host.Notify(ctx, app.Key, epoch, "notifications/aurora/ack", params)
+			return h.Notify(ctx, app.Key, epoch, "notifications/aurora/ack", params)
 		},
 		Redact: s.conf.Redact,
 		Logger: slog.New(slog.NewTextHandler(s.log, nil)),

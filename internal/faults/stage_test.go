@@ -176,6 +176,9 @@ func (s *stage) up(keepGoing bool, only ...string) error {
 		Concurrency: 16,
 		DrainTime:   -1,
 	})
+	if s.inbox != nil {
+		s.inbox.host.Store(s.host)
+	}
 	s.host.Start(s.t.Context())
 	return nil
 }
