@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -56,12 +57,21 @@ func (s *Session) expire() {
 // somebody waits for it. It is used for one Send.
 type bounded struct {
 	context.Context
-	due time.Time
+	due   time.Time
+	begun *atomic.Bool // set when the turn has come; nil: nobody asks
 
 	mu sync.Mutex
 	// mu guards the fields below.
 	real context.Context // made by the first Done
 	stop context.CancelFunc
+}
+
+// began notes that a Send with this context has got its turn, so that the peer
+// may have the message soon, even before Send returns.
+func began(ctx context.Context) {
+	if c, ok := ctx.(*bounded); ok && c.begun != nil {
+		c.begun.Store(true)
+	}
 }
 
 // Deadline returns the earlier of its own and its parent's.

@@ -131,7 +131,7 @@ func (s *Session) roundTrip(ctx context.Context, method string, size int, o *Req
 	msg = appendQuoted(msg, method)
 	msg = params(msg, p.id)
 	msg = append(msg, "}\n"...)
-	sending := bounded{Context: ctx, due: s.start.Add(p.due)}
+	sending := bounded{Context: ctx, due: s.start.Add(p.due), begun: &p.sent}
 	if s.web != nil {
 		p.sent.Store(true)
 		err = s.web.exchange(waiting, method, p.id, msg)

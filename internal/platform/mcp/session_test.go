@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -330,4 +332,41 @@ func TestAProtocolThatIsNotSpokenIsRefusedBeforeAnything(t *testing.T) {
 	contains(t, fmt.Sprint(err), "2024-11-05")
 	<-p.deaf
 	p.silent()
+}
+
+// T13: what the server has read is cancelled when the session closes, although
+// the write of it has not returned yet.
+func TestT13CloseCancelsWhatIsOnItsWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, r, w := newPipes(t)
+		late := &lateWriter{Conn: w, gate: make(chan struct{})}
+		s := p.join(NewStdio(r, late, p.opts), Options{}, func() { p.welcome(everything) })
+		late.on.Store(true)
+		call := callTool(s, t.Context(), "f", nil)
+		id := p.next("tools/call").ID
+		closed := make(chan error)
+		go func() { closed <- s.Close(nil) }()
+		synctest.Wait()
+		close(late.gate)
+		if m := p.next("notifications/cancelled"); !strings.Contains(string(m.Params), `"requestId":`+string(id)) {
+			t.Errorf("cancelled %s, want %s", m.Params, id)
+		}
+		(<-call).wantKind(t, Closed, true)
+		<-closed
+	})
+}
+
+// A lateWriter returns from a write some time after it was read.
+type lateWriter struct {
+	net.Conn
+	on   atomic.Bool
+	gate chan struct{}
+}
+
+func (w *lateWriter) Write(b []byte) (int, error) {
+	n, err := w.Conn.Write(b)
+	if w.on.Load() {
+		<-w.gate
+	}
+	return n, err
 }

@@ -54,6 +54,7 @@ func (t *turnWriter) send(ctx context.Context, msg []byte) error {
 	if err := t.take(ctx); err != nil {
 		return &NotDeliveredError{err}
 	}
+	began(ctx)
 	if t.limit == nil {
 		return t.lend(ctx, bytes.Clone(msg))
 	}
