@@ -215,6 +215,29 @@ func TestS06AnySplitAndALastLineWithoutItsEnd(t *testing.T) {
 	})
 }
 
+// S06: a server that is killed in the middle of an answer has not answered: its
+// call ends with the connection, and not as if the server had said nonsense; and
+// nobody is shown the half.
+func TestS06AnAnswerThatTheEndCutsOffIsNone(t *testing.T) {
+	for _, half := range []string{
+		`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"half of`,
+		`{"result":{"content":[{"type":"text","text":"half of`,
+		`{"result":{"content":[]},"jsonrpc":"2.0","id":%s`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p, s := connect(t, Options{})
+			call := callTool(s, t.Context(), "big", nil)
+			m := p.next("tools/call")
+			p.write(strings.ReplaceAll(half, "%s", string(m.ID)))
+			p.out.Close()
+			(<-call).wantKind(t, Closed, true)
+			<-s.Done()
+			equal(t, "broken", s.Stats().Broken, 0)
+			equal(t, "noise", s.Stats().Noise, 0)
+		})
+	}
+}
+
 // S07: text from an old GBK file as raw bytes.
 func TestS07BytesThatAreNotUTF8AreReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -21,6 +21,7 @@ type lines struct {
 	buf              []byte
 	start, seen, end int   // unread bytes are buf[start:end]; up to seen there is no line feed
 	err              error // of r, once it has ended
+	cut              bool  // the line returned last is the last one, and has no line feed
 }
 
 // A longLine is what is kept of a line beyond the limit.
@@ -43,7 +44,7 @@ func (l *lines) next() (line []byte, long *longLine, err error) {
 			return nil, l.skip(), nil
 		case l.err != nil && l.start < l.end:
 			line = l.buf[l.start:l.end]
-			l.start = l.end
+			l.start, l.cut = l.end, true
 			return l.limited(line)
 		case l.err != nil:
 			l.release()

@@ -83,10 +83,23 @@ func (t *stdio) Run(deliver func(*Message)) error {
 		case long != nil:
 			t.tooLarge(long)
 		default:
+			if t.lines.cut {
+				t.deliver = whole(deliver)
+			}
 			t.read(line)
 			if t.split.last == response && t.lines.start == t.lines.end {
 				t.baton.offer()
 			}
+		}
+	}
+}
+
+// whole leaves out the answer that the end of the peer has cut off: who dies in
+// the middle of an answer has given none, and has said nothing wrong.
+func whole(deliver func(*Message)) func(*Message) {
+	return func(m *Message) {
+		if m.Err == nil {
+			deliver(m)
 		}
 	}
 }
@@ -105,6 +118,9 @@ func (t *stdio) read(line []byte) {
 	rest := line
 	if errors.As(err, &fault) {
 		rest = line[t.split.from:]
+	}
+	if t.lines.cut && bytes.HasPrefix(rest, []byte("{")) {
+		return // half a message; its content is nobody's to see
 	}
 	var anew []byte
 	if k := bytes.LastIndex(rest, []byte("\r{")); k >= 0 {
