@@ -108,6 +108,8 @@ type world interface {
 	host.Dialer
 	// kill ends the newest process of an app, as by KILL.
 	kill(key string)
+	// tells says whether what a server announces surely arrives.
+	tells(key string) bool
 	// ordered tells whether the messages to an app arrive in the order in which
 	// they were sent.
 	ordered(key string) bool
@@ -308,7 +310,7 @@ func (d *wild) await(key string) {
 		}
 		runs := d.world.runs(key)
 		want := slices.Sorted(maps.Keys(offered(runs)))
-		if st.State == host.Ready && slices.Equal(slices.Sorted(slices.Values(have)), want) {
+		if st.State == host.Ready && (!d.world.tells(key) || slices.Equal(slices.Sorted(slices.Values(have)), want)) {
 			return
 		}
 		if st.State == host.Unavailable { // a call that was given up may still have been the last crash that is borne

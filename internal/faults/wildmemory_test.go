@@ -59,6 +59,7 @@ type memoryWorld struct {
 	t      *testing.T
 	script *testkit.Script
 	web    *webServer
+	events bool // web answers by events
 	remote host.RemoteDialer
 
 	mu    sync.Mutex // guards peers
@@ -69,7 +70,7 @@ type memoryWorld struct {
 func (w *memoryWorld) serve(seed uint64) (url string) {
 	w.web = &webServer{}
 	how := "strict\nanswers json"
-	if seed%2 == 0 {
+	if w.events = seed%2 == 0; w.events {
 		how = "strict\nanswers sse\nnumbered\nretry 100ms"
 	}
 	w.web.HTTPServer = testkit.StartHTTP(w.t, w.web.connector(w.t, w.script), testkit.MustParseHTTP(w.t, how))
@@ -95,6 +96,10 @@ func (w *memoryWorld) all(key string) []*memoryProcess {
 	defer w.mu.Unlock()
 	return w.peers[key]
 }
+
+// tells: the server that answers by events announces on the stream of any call,
+// also of one that its caller has given up.
+func (w *memoryWorld) tells(key string) bool { return key != "web" || !w.events }
 
 func (w *memoryWorld) ordered(key string) bool { return key != "web" }
 

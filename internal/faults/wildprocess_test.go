@@ -92,6 +92,7 @@ func (w *processWorld) Dial(ctx context.Context, app *config.App) (*host.Link, e
 	return link, err
 }
 
+func (w *processWorld) tells(string) bool   { return true }
 func (w *processWorld) ordered(string) bool { return true }
 
 func (w *processWorld) kill(key string) {
