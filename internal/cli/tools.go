@@ -259,10 +259,7 @@ func (p *program) exportTools(ctx context.Context, h control.House, dialect stri
 	if err != nil {
 		return err
 	}
-	for _, l := range x.Left {
-		p.out.note("aurora: left out %s: %s", visible(l.Name), oneLine(l.Reason))
-	}
-	for _, n := range x.Notes {
+	for _, n := range slices.Concat(leftOut(x.Left), x.Notes) {
 		p.out.note("aurora: %s", oneLine(n))
 	}
 	// This command prints JSON with and without --json.
@@ -279,4 +276,29 @@ func nonNil[T any](s []T) []T {
 		return []T{}
 	}
 	return s
+}
+
+// namesShown is how many of the tools are named that were left out for one
+// reason. The rest is counted.
+const namesShown = 20
+
+// leftOut says which tools were left out, a line for each reason.
+func leftOut(left []control.Left) []string {
+	var reasons []string
+	named := map[string][]string{}
+	for _, l := range left {
+		if named[l.Reason] == nil {
+			reasons = append(reasons, l.Reason)
+		}
+		named[l.Reason] = append(named[l.Reason], l.Name)
+	}
+	lines := make([]string, len(reasons))
+	for i, reason := range reasons {
+		all := named[reason]
+		lines[i] = fmt.Sprintf("left out %s: %s", strings.Join(all[:min(len(all), namesShown)], ", "), reason)
+		if more := len(all) - namesShown; more > 0 {
+			lines[i] = fmt.Sprintf("left out %s and %d more: %s", strings.Join(all[:namesShown], ", "), more, reason)
+		}
+	}
+	return lines
 }
