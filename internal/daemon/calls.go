@@ -19,9 +19,9 @@ var cli = call.Caller{Kind: call.CLI}
 func (d *Daemon) Call(ctx context.Context, r control.CallRequest, progress func(call.Progress)) control.Reply {
 	args := r.Args
 	if len(r.Pairs) > 0 {
-		var e *call.Error
-		if args, e = d.typed(ctx, r); e != nil {
-			return control.Reply{Tool: r.Name, Outcome: call.ProtocolError, Error: e}
+		var rep control.Reply
+		if args, rep = d.typed(ctx, r); rep.Error != nil {
+			return rep
 		}
 	}
 	rep := replyOf(d.host.Call(ctx, call.Call{
@@ -37,20 +37,23 @@ func (d *Daemon) Call(ctx context.Context, r control.CallRequest, progress func(
 
 // typed gives pairs the types that the tool's schema asks for. Where the tool
 // is not known the text of a value decides; the call itself, which resolves
-// the name again, then says what is wrong with it.
-func (d *Daemon) typed(ctx context.Context, r control.CallRequest) (json.RawMessage, *call.Error) {
+// the name again, then says what is wrong with it. A reply with an error is the
+// end of the call.
+func (d *Daemon) typed(ctx context.Context, r control.CallRequest) (json.RawMessage, control.Reply) {
+	rep := control.Reply{Tool: r.Name, Outcome: call.ProtocolError}
 	if len(r.Args) > 0 {
-		return nil, control.Errorf(call.UsageInvalid, "arguments are given both as pairs and as JSON")
+		rep.Error = control.Errorf(call.UsageInvalid, "arguments are given both as pairs and as JSON")
+		return nil, rep
 	}
 	var schema json.RawMessage
 	if t := d.tool(ctx, r.Name); t != nil {
-		schema = t.InputSchema
+		schema, rep.Tool, rep.App = t.InputSchema, t.Name, t.App.Key
 	}
 	args, err := toolschema.Arguments(schema, r.Pairs)
 	if err != nil {
-		return nil, control.Errorf(call.ArgumentsInvalid, "the arguments of %s: %v", r.Name, err)
+		rep.Error = control.Errorf(call.ArgumentsInvalid, "The arguments do not fit %s: %v", rep.Tool, err)
 	}
-	return args, nil
+	return args, rep
 }
 
 // tool finds a tool. A name that is unknown may be on its way: it waits for
