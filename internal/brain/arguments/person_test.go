@@ -92,6 +92,7 @@ func FuzzFromWords(f *testing.F) {
 	f.Add(tags, `1、2、3`)
 	f.Add(deep, `range.from=1 “x`)
 	f.Add(send, "\x80='\u3000=")
+	f.Add(weather, "city=\xff\xff\xff\xff\xff b")
 	f.Fuzz(func(t *testing.T, schema, line string) {
 		got, err := FromWords(json.RawMessage(schema), line)
 		if err != nil {

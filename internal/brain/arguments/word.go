@@ -12,6 +12,7 @@ type word struct {
 	from, to int    // where it stands, quotes included
 	quoted   bool   // some of it stood in quotes
 	equals   int    // where in text the first "=" outside quotes stands; -1: nowhere
+	value    int    // where in the line what is behind that "=" begins
 }
 
 // quotes maps an opening quote to its closing one.
@@ -53,7 +54,7 @@ func wordsOf(line string) []word {
 				r = '='
 			}
 			if r == '=' && w.equals < 0 && !w.quoted {
-				w.equals = text.Len()
+				w.equals, w.value = text.Len(), at+n
 			}
 			text.WriteRune(r)
 			at += n

@@ -40,7 +40,7 @@ func (w *writing) sort(words []word) {
 		p, _ := w.property(name)
 		w.pairs = append(w.pairs, pair{
 			name: name, value: word.text[word.equals+1:],
-			from: word.to - len(word.text) + word.equals + 1, to: word.to,
+			from: word.value, to: word.to,
 			text: p.Name == name && p.Text() && !word.quoted,
 		})
 		last = len(w.pairs) - 1

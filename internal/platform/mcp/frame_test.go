@@ -163,6 +163,8 @@ func FuzzSplit(f *testing.F) {
 		"{\"jsonrpc\":\"2.0\",\"method\":\"\xb9\xe3\",\"p\xffarams\":\"\xed\xa0\x80\xf0\x9f\"} {}",
 		`{"jsonrpc":"2.0","id":5,"result":{"n":NaN}}`,
 		`{"jsonrpc":"2.0","id":-1e2,"method":"\ud800"}` + "\r\n" + `{"id":1,"result":"` + strings.Repeat("plain text ", 8) + `\""}`,
+		`{"jsonrpc":"1.0","id":3,"result":{}}`, `{"jsonrpc":2.0,"id":3,"result":{}}`, `{"jsonrpc":null,"id":3,"error":{}}`,
+		`{"jsonrpc":"\u0032.0","method":"a"}`,
 		`[[]]`, `{"level":"info"}`, `nonsense`,
 	} {
 		f.Add([]byte(frame))
@@ -255,9 +257,12 @@ func referenceMessage(raw []byte) (c cut, ok bool) {
 	if json.Unmarshal(m["result"], &result) == nil {
 		c.isError = string(result["isError"]) == "true"
 	}
-	versioned := get("jsonrpc") == `"2.0"`
+	var version any
+	json.Unmarshal(m["jsonrpc"], &version)
+	versioned := version == "2.0"
+	foreign := get("jsonrpc") != "" && !versioned && string(m["jsonrpc"]) != "2.0"
 	switch {
-	case strings.ContainsAny(c.id[:min(1, len(c.id))], "{[tf"), method != nil && !versioned:
+	case strings.ContainsAny(c.id[:min(1, len(c.id))], "{[tf"), method != nil && !versioned, foreign:
 		return c, false
 	case method != nil && c.id != "":
 		c.kind = request
