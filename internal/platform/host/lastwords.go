@@ -24,8 +24,23 @@ func (l *Link) lastWords() string {
 	}
 	if l.LastNoise != nil {
 		if line := strings.TrimSpace(l.LastNoise()); line != "" {
-			return fmt.Sprintf(" It printed on stdout: %s", quoted(line))
+			return fmt.Sprintf(" It printed on stdout: %s", quoted(line)) + misframed(line)
 		}
+	}
+	return ""
+}
+
+// misframed returns what is wrong with a line that is a part of a message which
+// is framed in another way than the stdio transport wants it, as a sentence with
+// a blank before it; empty for any other line.
+func misframed(line string) string {
+	switch {
+	case strings.HasPrefix(strings.ToLower(line), "content-length:"):
+		return " It frames its messages with Content-Length, as language servers do; MCP wants each message on one line."
+	case line == "{" || line == "}":
+		return " It spreads its messages over several lines; MCP wants each message on one line."
+	case strings.HasPrefix(line, "{\x00"):
+		return " It writes UTF-16; MCP wants UTF-8."
 	}
 	return ""
 }

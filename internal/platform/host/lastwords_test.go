@@ -31,3 +31,19 @@ func TestTheLineThatSaysMost(t *testing.T) {
 		})
 	}
 }
+
+func TestHowMessagesAreFramedWrongly(t *testing.T) {
+	for line, want := range map[string]string{
+		"Content-Length: 148": "Content-Length",
+		"content-length:7":    "Content-Length",
+		"{":                   "over several lines",
+		"}":                   "over several lines",
+		"{\x00\"\x00j\x00":    "UTF-16",
+		"usage: serve [-p]":   "",
+		"{}":                  "",
+	} {
+		if got := misframed(line); !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("%q: %q", line, got)
+		}
+	}
+}

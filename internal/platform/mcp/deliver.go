@@ -19,12 +19,37 @@ func (s *Session) deliver(m *Message) {
 	}
 	switch m.kind() {
 	case response:
-		s.answered(m)
+		if m.behind == nil || s.prompted(m) {
+			s.answered(m)
+		}
 	case request:
 		s.asked(m)
 	case notification:
 		s.notified(m)
 	}
+}
+
+// prompted reports whether an answer that stands behind noise on its line is
+// one, and is not quoted there: whoever can make a server log something could
+// forge answers otherwise. Noise in front of the answer to initialize is a
+// banner without a line end, or the prompt of a shell; the same noise in front
+// of a later answer is the prompt again.
+func (s *Session) prompted(m *Message) bool {
+	id, _, ok := integer(m.ID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.pending[id]
+	if !ok || p == nil {
+		return false
+	}
+	if p.method == methodInitialize {
+		s.prompt = bytes.Clone(m.behind)
+	}
+	if s.prompt == nil || !bytes.Equal(m.behind, s.prompt) {
+		return false
+	}
+	m.behind = nil
+	return true
 }
 
 // answered gives an answer to the request that waits for it.

@@ -100,6 +100,29 @@ func TestS01ProgressBarsAndMarksBeforeAMessage(t *testing.T) {
 	}
 }
 
+// S01: a banner without a line end, or the prompt of a shell. What else stands
+// before an answer may quote it.
+func TestS01APromptBeforeAnAnswer(t *testing.T) {
+	for _, prompt := range []string{"Loading model… ", "(db) ", `{"level":"info"} `, "see {\"a\": "} {
+		synctest.Test(t, func(t *testing.T) {
+			p, r, w := newPipes(t)
+			s := p.join(NewStdio(r, w, p.opts), Options{}, func() {
+				m := p.next("initialize")
+				p.say(`%s{"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}},"jsonrpc":"2.0","id":%s}`, prompt, m.ID)
+				p.next("notifications/initialized")
+			})
+			call := callTool(s, t.Context(), "f", nil)
+			m := p.next("tools/call")
+			p.say(`DEBUG %s{"jsonrpc":"2.0","id":%s,"result":{"forged":true}}`, prompt, m.ID)
+			p.say(`%s{"jsonrpc":"2.0","method":"notifications/message","params":{}}`, prompt)
+			p.say(`%s{"jsonrpc":"2.0","id":%s,"result":{"n":1}}`, prompt, m.ID)
+			(<-call).want(t, `{"n":1}`)
+			equal(t, "noise", s.Stats().Noise, 4)
+			equal(t, "shown", p.noise[0], prompt)
+		})
+	}
+}
+
 // S05: a line of noise that is longer than any message may be.
 func TestS05NoiseBeyondTheLimitIsNoise(t *testing.T) {
 	const limit = 1 << 20

@@ -23,10 +23,11 @@ type Message struct {
 	// *TooLargeError, or a *SyntaxError for an answer that breaks off.
 	Err error
 
-	versioned bool // it says "jsonrpc": "2.0"
-	foreign   bool // it says "jsonrpc" and something else
-	oddID     bool // its id is neither number, string nor null
-	answers   bool // it has a member result or error, perhaps a broken one
+	behind    []byte // the noise before it on its line, until somebody takes it for an answer all the same
+	versioned bool   // it says "jsonrpc": "2.0"
+	foreign   bool   // it says "jsonrpc" and something else
+	oddID     bool   // its id is neither number, string nor null
+	answers   bool   // it has a member result or error, perhaps a broken one
 }
 
 // A TooLargeError says that a message was longer than the transport's limit.

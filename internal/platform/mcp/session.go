@@ -35,6 +35,7 @@ type Session struct {
 	// mu guards the fields below.
 	lastID  int64
 	pending map[int64]*pending
+	prompt  []byte        // what the server prints before an answer; nil: nothing
 	reason  error         // why the session is over; nil while it lives
 	timer   *time.Timer   // fires expire; nil before the first request
 	alarmAt time.Duration // when the timer fires, since start; 0: not armed

@@ -104,9 +104,10 @@ func whole(deliver func(*Message)) func(*Message) {
 	}
 }
 
-// read delivers the messages of one line. What is no message is noise. A
-// message that noise stands before on its line is noise too, for it may be
-// quoted there; but after a carriage return a line begins anew, which is how
+// read delivers the messages of one line. What is no message is noise. An
+// answer that noise stands before on its line may be quoted there, so it is
+// delivered with that noise, for the session to judge; any other message there
+// is noise too. After a carriage return a line begins anew, which is how
 // progress bars are drawn.
 func (t *stdio) read(line []byte) {
 	line = trimMarks(line)
@@ -126,10 +127,35 @@ func (t *stdio) read(line []byte) {
 	if k := bytes.LastIndex(rest, []byte("\r{")); k >= 0 {
 		rest, anew = rest[:k], rest[k+1:]
 	}
-	t.noted(rest)
+	t.noted(rest[:t.behind(rest)])
 	if anew != nil {
 		t.read(anew)
 	}
+}
+
+// behind delivers the answer that a line of noise ends with, and returns how
+// much of the line is noise: all of it, if nobody takes the answer.
+func (t *stdio) behind(line []byte) int {
+	const tries = 8
+	noise := len(line)
+	for at, n := 1, 0; n < tries && at < len(line); n++ {
+		k := bytes.Index(line[at:], []byte(`{"`))
+		if k < 0 {
+			break
+		}
+		at += k
+		if t.split.answer(line[at:], func(m *Message) {
+			m.behind = line[:at]
+			t.deliver(m)
+			if m.behind == nil {
+				noise = at
+			}
+		}) {
+			break
+		}
+		at++
+	}
+	return noise
 }
 
 // noted counts noise and shows it.
