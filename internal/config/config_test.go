@@ -344,8 +344,8 @@ func BenchmarkTwentyApps(b *testing.B) {
 	home := write(b, files)
 	b.ReportAllocs()
 	for b.Loop() {
-		if c := load(b, home); len(c.Problems) > 0 {
-			b.Fatal(c.Problems)
+		if c := load(b, home); len(c.Errors()) > 0 {
+			b.Fatal(c.Errors())
 		}
 	}
 }

@@ -258,7 +258,12 @@ func (s *source) decodeStruct(n *node, path string, v reflect.Value) {
 		spelled[f.key] = e
 		main := join(path, f.key)
 		s.keys[main] = e.place
-		s.decode(e.value, main, v.FieldByIndex(f.index), f.tag)
+		target := v.FieldByIndex(f.index)
+		before := target.Interface()
+		s.decode(e.value, main, target, f.tag)
+		if why := f.tag.Get("later"); why != "" && !reflect.DeepEqual(before, target.Interface()) {
+			s.report(e.place, main, "has no effect in this version: "+why, "", true)
+		}
 	})
 }
 

@@ -34,4 +34,6 @@
 //	min, max the least and greatest number, duration or size
 //	unit     "s": the key names seconds, so a bare number is accepted
 //	expand   "yes": ${VAR}, ${VAR:-default} and ${file:PATH} are replaced
+//	later    what holds instead, for a key that this version reads and checks but
+//	         does not obey yet; whoever sets it is warned
 package config

@@ -27,7 +27,7 @@ type appEntry struct {
 	// How far the app is believed. `normal` believes its hints that a tool only reads or destroys nothing; `low` ignores hints that lower a risk, and marks its output; `high` believes every hint.
 	Trust string `yaml:"trust" one:"low|normal|high" default:"normal"`
 	// Whether its tools wait for `aurora apps accept KEY` before the first use (`hold`), or are accepted as first seen (`auto`). A tool that changes later always waits.
-	Pin string `yaml:"pin" one:"hold|auto" computed:"auto with trust: high, and for local apps with trust: normal; else hold"`
+	Pin string `yaml:"pin" one:"hold|auto" computed:"auto with trust: high, and for local apps with trust: normal; else hold" later:"tools are accepted as they come"`
 	// Whether the app may tell us who spoke, and in which role: a chat platform.
 	People bool `yaml:"people" computed:"that of the manifest, else false"`
 	// Patterns of the event types it may emit: an exact type, `prefix.*`, or `*`. The types `tool.*`, `lifecycle.*`, `capability.*`, `resource.*` and `mcp.*` are ours.
@@ -109,9 +109,9 @@ type capabilitiesEntry struct {
 	// Folders that it is told to work in. Without any it may not ask.
 	Roots []string `yaml:"roots" computed:"[]"`
 	// Whether it may ask our language model.
-	Sampling string `yaml:"sampling" one:"deny|ask|allow" default:"deny"`
+	Sampling string `yaml:"sampling" one:"deny|ask|allow" default:"deny" later:"it is refused"`
 	// Whether it may ask the user questions.
-	Elicitation string `yaml:"elicitation" one:"deny|ask|allow" default:"deny"`
+	Elicitation string `yaml:"elicitation" one:"deny|ask|allow" default:"deny" later:"it is refused"`
 }
 
 // permissionsEntry is what the tools of an app may do.

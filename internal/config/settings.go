@@ -10,17 +10,17 @@ type Settings struct {
 	// How the house starts.
 	Startup Startup `yaml:"startup"`
 	// The language models that think for the bot.
-	LLM LLM `yaml:"llm"`
+	LLM LLM `yaml:"llm" later:"there is no model client yet; commands work"`
 	// The mind of the bot.
 	Brain Brain `yaml:"brain"`
 	// Which tool calls are allowed, which are asked about, which are refused.
-	Policy Policy `yaml:"policy"`
+	Policy Policy `yaml:"policy" later:"every tool that is switched on may be called, and nobody is asked"`
 	// Where events go.
 	AMP AMP `yaml:"amp"`
 	// One MCP server that offers all tools to other AI clients.
-	Gateway Listener `yaml:"gateway"`
+	Gateway Listener `yaml:"gateway" later:"there is no gateway yet"`
 	// The web pages.
-	Console Listener `yaml:"console"`
+	Console Listener `yaml:"console" later:"there are no web pages yet"`
 	// How long finished things are kept.
 	Retention Retention `yaml:"retention"`
 	// What is logged.
@@ -213,7 +213,7 @@ type Log struct {
 	// How a line looks: for people, or one JSON object.
 	Format string `yaml:"format" one:"text|json" default:"text"`
 	// Whether the text of private chats may be logged. Secrets never are.
-	PrivateText bool `yaml:"private_text" default:"false"`
+	PrivateText bool `yaml:"private_text" default:"false" later:"the text of chats is never logged"`
 }
 
 // A Size is a number of bytes.

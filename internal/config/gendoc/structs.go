@@ -136,7 +136,7 @@ func (all structs) tablesBelow(name, path string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&out, "### %s\n\n%s\n\n%s\n%s", at, r.comment, table, below)
+		fmt.Fprintf(&out, "### %s\n\n%s%s\n\n%s\n%s", at, r.comment, later(r), table, below)
 	}
 	return out.String(), nil
 }
@@ -230,6 +230,7 @@ func (all structs) meaning(r row, path string) string {
 	if r.tag.Get("expand") != "" {
 		text += " *Expanded.*"
 	}
+	text += later(r)
 	name, suffix := all.inner(r.kind)
 	switch {
 	case name == "Model":
@@ -239,6 +240,15 @@ func (all structs) meaning(r row, path string) string {
 		text += fmt.Sprintf(" See [%s](#%s).", at, anchor(at))
 	}
 	return strings.ReplaceAll(text, "|", `\|`)
+}
+
+// later says what holds instead of a key that has no effect yet.
+func later(r row) string {
+	why := r.tag.Get("later")
+	if why == "" {
+		return ""
+	}
+	return " **No effect in this version:** " + why + "."
 }
 
 // anchor is the name that GitHub gives to a heading.
