@@ -15,7 +15,7 @@ func (p *program) promptsCommand() *cobra.Command {
 		Use:   "prompts [APP…]",
 		Short: "List prompts and their arguments",
 		Example: `  aurora prompts
-  aurora prompts aurora-app-diary --json`,
+  aurora prompts notes --json`,
 		ValidArgsFunction: p.completeApps,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.withHouse(cmd.Context(), args, func(ctx context.Context, h control.House) error {

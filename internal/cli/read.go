@@ -21,7 +21,7 @@ func (p *program) readCommand() *cobra.Command {
 
 Text goes to stdout. Binary contents are described on a terminal, and written
 as they are to a pipe or to the file that --output names.`,
-		Example: `  aurora read diary://today
+		Example: `  aurora read notes://today
   aurora read demo://logo.png --output logo.png
   aurora read file:///notes --app notes --json`,
 		Args:              arguments(1, 1, "the URI of a resource"),

@@ -14,7 +14,7 @@ func (p *program) resourcesCommand() *cobra.Command {
 		Use:   "resources [APP…]",
 		Short: "List resources and resource templates",
 		Example: `  aurora resources
-  aurora resources aurora-app-diary --json`,
+  aurora resources notes --json`,
 		ValidArgsFunction: p.completeApps,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.withHouse(cmd.Context(), args, func(ctx context.Context, h control.House) error {
