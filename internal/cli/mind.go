@@ -2,11 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/aurorabot/aurora/internal/call"
-	"github.com/aurorabot/aurora/internal/config"
 	"github.com/aurorabot/aurora/internal/control"
 	"github.com/aurorabot/aurora/internal/daemon"
 )
@@ -14,41 +11,15 @@ import (
 // withMind asks the daemon of the home, or else runs the whole house in this
 // process for as long as do takes.
 func (p *program) withMind(ctx context.Context, do func(ctx context.Context, h control.House) error) error {
-	dir, err := p.home()
-	if err != nil {
-		return err
-	}
-	runDir := config.Home{Dir: dir}.RunDir()
-	for since := time.Now(); ; {
-		client, dialErr := control.Dial(ctx, runDir)
-		if dialErr == nil {
-			defer client.Close()
-			return do(ctx, client)
-		}
+	return p.farOrNear(ctx, func(c *control.Client) error { return do(ctx, c) }, func(dir string) error {
 		o := p.daemonOptions(dir, nil)
 		o.OneShot = false
 		house, err := daemon.Open(ctx, o)
-		if err == nil {
-			return p.inWholeHouse(ctx, house, do)
-		}
-		var held *call.Error
-		if !errors.As(err, &held) || held.Code != call.HomeLocked {
+		if err != nil {
 			return err
 		}
-		// Somebody has the home: a daemon that has not opened its endpoint yet,
-		// another command, or a daemon we cannot speak with.
-		if !errors.Is(dialErr, control.ErrNoDaemon) {
-			return dialErr
-		}
-		if time.Since(since) > lockPatience {
-			return err
-		}
-		select {
-		case <-time.After(lockRetry):
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+		return p.inWholeHouse(ctx, house, do)
+	})
 }
 
 // settlePatience is how long the first words wait for apps that start.

@@ -198,26 +198,24 @@ func (c *Client) Flow(ctx context.Context) (f Flow, err error) {
 
 // EventAction implements [House].
 func (c *Client) EventAction(ctx context.Context, r EventActionRequest) (d EventDone, err error) {
-	b, err := Marshal(r)
-	if err != nil {
-		return d, Errorf(call.UsageInvalid, "encoding the request: %v", err)
-	}
-	body, _, err := c.do(ctx, http.MethodPost, "events/action", b)
-	if err != nil {
-		return d, err
-	}
-	err = decode(body, &d)
+	err = c.post(ctx, "events/action", r, &d)
 	return d, err
 }
 
 // FollowEvents implements [House]. A connection that breaks off is
 // DAEMON_UNREACHABLE.
 func (c *Client) FollowEvents(ctx context.Context, r FollowRequest, tell func(EventNews) error) error {
-	b, err := Marshal(r)
+	return follow(ctx, c, "events/follow", r, tell)
+}
+
+// follow posts a request and tells what comes, for as long as the house lives:
+// lines that have news, or the error that ends them.
+func follow[News any](ctx context.Context, c *Client, path string, request any, tell func(News) error) error {
+	b, err := Marshal(request)
 	if err != nil {
 		return Errorf(call.UsageInvalid, "encoding the request: %v", err)
 	}
-	body, _, err := c.do(ctx, http.MethodPost, "events/follow", b)
+	body, _, err := c.do(ctx, http.MethodPost, path, b)
 	if err != nil {
 		return err
 	}
@@ -225,21 +223,37 @@ func (c *Client) FollowEvents(ctx context.Context, r FollowRequest, tell func(Ev
 	// There is no bound: the answer goes on as long as the house does.
 	dec := json.NewDecoder(body.whole)
 	for {
-		var f newsFrame
-		err := dec.Decode(&f)
+		var line struct {
+			News  *News       `json:"news"`
+			Error *call.Error `json:"error"`
+		}
+		err := dec.Decode(&line)
 		switch {
 		case ctx.Err() != nil:
 			return AsError(ctx.Err())
 		case err != nil:
 			return Errorf(call.DaemonUnreachable, "the daemon went away (%v)", err)
-		case f.Error != nil:
-			return f.Error
-		case f.News != nil:
-			if err := tell(*f.News); err != nil {
+		case line.Error != nil:
+			return line.Error
+		case line.News != nil:
+			if err := tell(*line.News); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// post sends a request and decodes the answer into v.
+func (c *Client) post(ctx context.Context, path string, request, v any) error {
+	b, err := Marshal(request)
+	if err != nil {
+		return Errorf(call.UsageInvalid, "encoding the request: %v", err)
+	}
+	body, _, err := c.do(ctx, http.MethodPost, path, b)
+	if err != nil {
+		return err
+	}
+	return decode(body, v)
 }
 
 // ask posts a request whose effect may be lost with the connection, and says

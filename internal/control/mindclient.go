@@ -86,44 +86,5 @@ func (c *Client) Topology(ctx context.Context) (t Topology, err error) {
 
 // Listen implements [Mind]. A connection that breaks off is DAEMON_UNREACHABLE.
 func (c *Client) Listen(ctx context.Context, r ListenRequest, tell func(ChatNews) error) error {
-	b, err := Marshal(r)
-	if err != nil {
-		return Errorf(call.UsageInvalid, "encoding the request: %v", err)
-	}
-	body, _, err := c.do(ctx, http.MethodPost, "mind/listen", b)
-	if err != nil {
-		return err
-	}
-	defer body.Close()
-	// There is no bound: the answer goes on as long as the house does.
-	dec := json.NewDecoder(body.whole)
-	for {
-		var f chatFrame
-		err := dec.Decode(&f)
-		switch {
-		case ctx.Err() != nil:
-			return AsError(ctx.Err())
-		case err != nil:
-			return Errorf(call.DaemonUnreachable, "the daemon went away (%v)", err)
-		case f.Error != nil:
-			return f.Error
-		case f.News != nil:
-			if err := tell(*f.News); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// post sends a request and decodes the answer into v.
-func (c *Client) post(ctx context.Context, path string, request, v any) error {
-	b, err := Marshal(request)
-	if err != nil {
-		return Errorf(call.UsageInvalid, "encoding the request: %v", err)
-	}
-	body, _, err := c.do(ctx, http.MethodPost, path, b)
-	if err != nil {
-		return err
-	}
-	return decode(body, v)
+	return follow(ctx, c, "mind/listen", r, tell)
 }
