@@ -142,6 +142,7 @@ func (t *stdio) readAnswer(stop time.Time) bool {
 				return false
 			}
 			l.drop(line)
+			l.useless = 0
 			return true
 		}
 		if l.end-l.start > l.max || l.err != nil {

@@ -3,12 +3,20 @@ package mcp
 import (
 	"bytes"
 	"io"
+	"time"
 )
 
 const (
 	headSize = 64 << 10 // of an oversized line, kept to find its id
 	tailSize = 256
 	readSize = 4 << 10 // no read is given less room than this
+
+	// A source that never pauses must not keep a core busy: once it has sent
+	// floodFree bytes and twice the longest line and nothing of use, it is read
+	// a slice at a time with pauses between, which makes it wait.
+	floodFree  = 1 << 20
+	floodSlice = 256 << 10
+	floodPause = 10 * time.Millisecond
 )
 
 // lines reads lines of any split from a source, with bounded memory.
@@ -20,6 +28,7 @@ type lines struct {
 	box              *[]byte // where buf comes from and goes back to
 	buf              []byte
 	start, seen, end int   // unread bytes are buf[start:end]; up to seen there is no line feed
+	useless          int   // bytes read since its owner last set it to 0 for something of use
 	err              error // of r, once it has ended
 	cut              bool  // the line returned last is the last one, and has no line feed
 }
@@ -96,6 +105,10 @@ func (l *lines) fill() {
 		n, err := l.r.Read(l.buf[l.end:])
 		l.end += n
 		l.err = err
+		if l.useless += n; l.useless > floodFree+2*l.max {
+			time.Sleep(floodPause)
+			l.useless -= floodSlice
+		}
 		if n > 0 || err != nil {
 			return
 		}

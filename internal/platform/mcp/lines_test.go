@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // pieces reads from all in pieces of the given sizes, over and over.
@@ -189,4 +191,37 @@ func FuzzLines(f *testing.F) {
 			t.Errorf("took %d bytes for a limit of %d", largest, max)
 		}
 	})
+}
+
+// A server that prints without end does not keep a core busy, whether it ends
+// its lines or not; one that says something of use in between is not slowed.
+func TestAFloodIsReadSlowly(t *testing.T) {
+	const limit, flood = 1 << 20, 16 << 20
+	for name, c := range map[string]struct {
+		line   string
+		useful bool
+		slow   bool
+	}{
+		"lines":            {line: strings.Repeat("#", 999) + "\n", slow: true},
+		"a line":           {line: strings.Repeat("#", 999), slow: true},
+		"and now and then": {line: strings.Repeat("#", 999) + "\n", useful: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				l := &lines{r: strings.NewReader(strings.Repeat(c.line, flood/len(c.line))), max: limit, pool: &buffers{}}
+				for {
+					if _, _, err := l.next(); err != nil {
+						break
+					}
+					if c.useful {
+						l.useless = 0
+					}
+				}
+				if slowed := time.Since(began) > 0; slowed != c.slow {
+					t.Errorf("slowed: %v", slowed)
+				}
+			})
+		})
+	}
 }

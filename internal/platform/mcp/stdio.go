@@ -75,6 +75,7 @@ func (t *stdio) Run(deliver func(*Message)) error {
 	t.deliver = deliver
 	for {
 		line, long, err := t.lines.next()
+		noise := t.noise.Load()
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, fs.ErrClosed), errors.Is(err, io.ErrClosedPipe):
 			return nil
@@ -90,6 +91,9 @@ func (t *stdio) Run(deliver func(*Message)) error {
 			if t.split.last == response && t.lines.start == t.lines.end {
 				t.baton.offer()
 			}
+		}
+		if noise == t.noise.Load() {
+			t.lines.useless = 0
 		}
 	}
 }
