@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 )
 
 // A Code names a reason why there is no weather to tell. Codes are stable.
@@ -86,5 +87,11 @@ func problemOf(err error, lang Language) error {
 		RateLimited: lang.pick("对天气服务的查询太频繁了，请过一会儿再试。",
 			"The weather service was asked too often. Try again in a while."),
 	}
-	return &Problem{Code: fault.code, Message: messages[fault.code], Retryable: fault.retryable, Cause: fault.cause}
+	message := messages[fault.code]
+	var unreached *net.OpError // a name that is not found, too
+	if errors.As(fault.cause, &unreached) {
+		message = lang.pick("连不上天气服务，请检查网络或代理设置，然后再试。",
+			"The weather service cannot be reached. Check the network or the proxy, then try again.")
+	}
+	return &Problem{Code: fault.code, Message: message, Retryable: fault.retryable, Cause: fault.cause}
 }

@@ -235,7 +235,7 @@ func TestNobodyListening(t *testing.T) {
 	server := weathertest.NewServer(t)
 	server.Server.Close()
 	_, err := newService(t, server, Chinese).Weather(t.Context(), "上海", 1)
-	if problem := problemFrom(t, err); problem.Code != ProviderUnavailable || !problem.Retryable {
+	if problem := problemFrom(t, err); problem.Code != ProviderUnavailable || !problem.Retryable || !strings.Contains(problem.Message, "检查网络") {
 		t.Errorf("got %v", problem)
 	}
 }
