@@ -7,38 +7,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aurorabot/aurora/amp"
+	"github.com/aurorabot/aurora/internal/testkit/home"
 )
-
-// kills is how often the kill test kills.
-func kills() int {
-	switch {
-	case os.Getenv("AURORA_TEST_LONG") != "":
-		return 200
-	case testing.Short():
-		return 4
-	}
-	return 20
-}
-
-// seed is that of the environment, or a new one.
-func seed(t *testing.T) uint64 {
-	t.Helper()
-	text := os.Getenv("AURORA_SEED")
-	if text == "" {
-		return rand.Uint64()
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatalf("AURORA_SEED: %v", err)
-	}
-	return n
-}
 
 const emitters = 4
 
@@ -55,13 +30,13 @@ func TestNoEventIsLostOrDoubledByKills(t *testing.T) {
     mcp: {command: ["BIN/emitter", "HOME/log-%d", "HOME/stop"]}
 `, i, i, i)
 	}
-	h := newHome(t, apps.String(), "amp: {spools: {inbox: {include: [\"load.*\"]}}}\n")
-	n, start := kills(), seed(t)
+	h := newHouse(t, apps.String(), "amp: {spools: {inbox: {include: [\"load.*\"]}}}\n")
+	n, start := home.Kills(), home.Seed(t)
 	random := rand.New(rand.NewPCG(start, 0))
 	began := time.Now()
 	early := 0
 	for range n {
-		r := h.up()
+		r := h.Up()
 		switch random.IntN(4) {
 		case 0: // while it starts
 			time.Sleep(time.Duration(random.IntN(100)) * time.Millisecond)
@@ -71,21 +46,19 @@ func TestNoEventIsLostOrDoubledByKills(t *testing.T) {
 			h.awaitAcks(r, h.acks()+1+random.IntN(60))
 			time.Sleep(time.Duration(random.IntN(20_000)) * time.Microsecond)
 		}
-		select {
-		case <-r.ready:
-		default:
+		if !r.Ready() {
 			early++
 		}
-		r.kill()
+		r.Kill()
 		h.work(random)
 	}
 	acked := h.acks()
 
 	// Nothing new is emitted any more; what is open is settled.
-	h.put("stop", "")
-	r := h.up().settled()
+	h.Put("stop", "")
+	r := h.Up().Settled()
 	h.awaitSettled(r)
-	r.stop()
+	r.Stop()
 
 	there := map[string]int{}
 	for _, e := range h.inbox() {
@@ -111,7 +84,7 @@ func TestNoEventIsLostOrDoubledByKills(t *testing.T) {
 	if len(there) != tried {
 		t.Errorf("%d events lie there, %d were tried", len(there), tried)
 	}
-	if left := processes(h.bin); len(left) > 0 {
+	if left := processes(h.Bin); len(left) > 0 {
 		t.Errorf("processes are left: %v", left)
 	}
 	summary := fmt.Sprintf("kill test: seed %d, %d kills (%d before all apps were up), %d apps, %d events tried, %d acknowledged before the last start, %d lost, %d doubled, %s",
@@ -121,27 +94,27 @@ func TestNoEventIsLostOrDoubledByKills(t *testing.T) {
 }
 
 // work is a consumer: it takes some of what waits and is done with it.
-func (h *home) work(random *rand.Rand) {
-	h.t.Helper()
-	inbox := filepath.Join(h.dir, "data", "kernel", "inbox")
+func (h *house) work(random *rand.Rand) {
+	h.T.Helper()
+	inbox := filepath.Join(h.Dir, "data", "kernel", "inbox")
 	files, err := filepath.Glob(filepath.Join(inbox, "pending", "event_*.json"))
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	for _, file := range files {
 		if random.IntN(3) > 0 {
 			continue
 		}
 		if err := os.Rename(file, filepath.Join(inbox, "done", filepath.Base(file))); err != nil {
-			h.t.Fatal(err)
+			h.T.Fatal(err)
 		}
 	}
 }
 
 // lines yields the lines of an emitter's log.
-func (h *home) lines(i int) iter.Seq2[string, string] {
+func (h *house) lines(i int) iter.Seq2[string, string] {
 	return func(yield func(word, id string) bool) {
-		f, err := os.Open(filepath.Join(h.dir, fmt.Sprint("log-", i)))
+		f, err := os.Open(filepath.Join(h.Dir, fmt.Sprint("log-", i)))
 		if err != nil {
 			return // it has not begun
 		}
@@ -156,7 +129,7 @@ func (h *home) lines(i int) iter.Seq2[string, string] {
 }
 
 // log returns what an emitter says of each event.
-func (h *home) log(i int) map[string]string {
+func (h *house) log(i int) map[string]string {
 	all := map[string]string{}
 	for word, id := range h.lines(i) {
 		if word != "settled" {
@@ -167,7 +140,7 @@ func (h *home) log(i int) map[string]string {
 }
 
 // acks counts what was acknowledged to all emitters.
-func (h *home) acks() int {
+func (h *house) acks() int {
 	n := 0
 	for i := range emitters {
 		for word := range h.lines(i) {
@@ -179,36 +152,21 @@ func (h *home) acks() int {
 	return n
 }
 
-func (h *home) awaitAcks(r *running, n int) {
-	h.t.Helper()
-	h.poll(r, fmt.Sprintf("%d acknowledgements", n), func() bool { return h.acks() >= n })
+func (h *house) awaitAcks(r *home.Running, n int) {
+	h.T.Helper()
+	r.Await(fmt.Sprintf("%d acknowledgements", n), func() bool { return h.acks() >= n })
 }
 
 // awaitSettled waits until each emitter of the running house has settled.
-func (h *home) awaitSettled(r *running) {
-	h.t.Helper()
+func (h *house) awaitSettled(r *home.Running) {
+	h.T.Helper()
 	for i := range emitters {
-		h.poll(r, fmt.Sprintf("emitter %d to settle", i), func() bool {
+		r.Await(fmt.Sprintf("emitter %d to settle", i), func() bool {
 			last := ""
 			for word := range h.lines(i) {
 				last = word
 			}
 			return last == "settled"
 		})
-	}
-}
-
-// poll looks again and again, since a file of another process does not ring.
-func (h *home) poll(r *running, what string, ok func() bool) {
-	h.t.Helper()
-	limit := time.After(patience)
-	for !ok() {
-		select {
-		case <-time.After(2 * time.Millisecond):
-		case <-r.ended:
-			h.t.Fatalf("waiting for %s: aurora up has ended:\n%s", what, r.said.String())
-		case <-limit:
-			h.t.Fatalf("waiting for %s in vain:\n%s", what, r.said.String())
-		}
 	}
 }

@@ -33,7 +33,7 @@ on tools/call dies
 // The first must-show: everything a plain server does becomes the right event,
 // and each fits the schema.
 func TestAPlainServerMakesTheEventsOfTheManual(t *testing.T) {
-	h := newHome(t, `apps:
+	h := newHouse(t, `apps:
   plain:
     package: org.example.plain
     mcp:
@@ -43,18 +43,18 @@ func TestAPlainServerMakesTheEventsOfTheManual(t *testing.T) {
   spools:
     inbox: {include: ["*"], exclude: []}
 `)
-	h.put("plain.mcp", plain)
-	r := h.up().settled()
+	h.Put("plain.mcp", plain)
+	r := h.Up().Settled()
 	h.await("connect", has("lifecycle.started"))
-	h.run(0, "call", "works")
-	h.run(3, "call", "fails")
-	h.run(0, "call", "grows")
+	h.Run(0, "call", "works")
+	h.Run(3, "call", "fails")
+	h.Run(0, "call", "grows")
 	h.await("the change of the list", has("capability.changed"))
-	h.run(0, "call", "ticks")
-	h.run(0, "read", "plain://note")
-	h.run(10, "call", "dies")
+	h.Run(0, "call", "ticks")
+	h.Run(0, "read", "plain://note")
+	h.Run(10, "call", "dies")
 	h.await("the crash", has("lifecycle.crashed", "resource.observed"))
-	r.stop()
+	r.Stop()
 
 	type want struct {
 		method amp.Method

@@ -33,21 +33,21 @@ on tools/call tell
 // is as section 7 of the design says.
 func TestWhatAnAppSaysOfItselfIsNotBelieved(t *testing.T) {
 	long := strings.Repeat("长", 133) // 399 bytes of the 400
-	h := newHome(t, `apps:
+	h := newHouse(t, `apps:
   liar:
     package: org.example.liar
     events: ["news.*", "message.*"]
     mcp: {command: ["BIN/peer", "HOME/liar.mcp"]}
 `, "")
-	h.put("liar.mcp", liar)
+	h.Put("liar.mcp", liar)
 	const told = "mcp.notification.aurora.event"
 	wants := map[string]string{ // type by id
 		"forged": "news.told", "reserved": told, "undeclared": told, "../../x": "news.told",
 		"twice": "news.told", "in other clothes": "news.told", "as admin": "message.received",
 	}
 	for life := range 2 {
-		r := h.up().settled()
-		h.run(0, "call", "tell")
+		r := h.Up().Settled()
+		h.Run(0, "call", "tell")
 		h.await("the last event", has("message.received"))
 		// The counts are of this life: the second time every id is known.
 		var flow struct {
@@ -57,7 +57,7 @@ func TestWhatAnAppSaysOfItselfIsNotBelieved(t *testing.T) {
 			}
 		}
 		for len(flow.Apps) == 0 || flow.Apps[0].Refused < 3 {
-			if err := json.Unmarshal(h.run(0, "events", "status", "--json"), &flow); err != nil {
+			if err := json.Unmarshal(h.Run(0, "events", "status", "--json"), &flow); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -68,7 +68,7 @@ func TestWhatAnAppSaysOfItselfIsNotBelieved(t *testing.T) {
 		if life == 0 && (got.Undeclared != 2 || got.Duplicates != 2) || life == 1 && got.Duplicates != 10 {
 			t.Errorf("life %d: %+v", life, got)
 		}
-		r.stop()
+		r.Stop()
 		n := map[string]int{}
 		longs := 0
 		for _, e := range h.inbox() {
@@ -102,6 +102,6 @@ func TestWhatAnAppSaysOfItselfIsNotBelieved(t *testing.T) {
 			t.Errorf("life %d: there are %v, and the long one %d times", life, n, longs)
 		}
 		// An id is never a path.
-		h.run(0, "events", "show", "../../x")
+		h.Run(0, "events", "show", "../../x")
 	}
 }

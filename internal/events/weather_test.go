@@ -14,7 +14,7 @@ import (
 // it told for one command only goes out with the next start.
 func TestTheWeatherAppTellsItsReports(t *testing.T) {
 	provider := weathertest.NewServer(t)
-	h := newHome(t, `apps:
+	h := newHouse(t, `apps:
   weather:
     package: im.polaris.weather
     events: ["weather.*"]
@@ -22,14 +22,14 @@ func TestTheWeatherAppTellsItsReports(t *testing.T) {
     mcp: {command: [aurora, app, run, weather]}
 `, "")
 	// A command that starts the app for itself waits for nobody.
-	h.run(0, "call", "get_weather", "city=上海")
-	outbox := filepath.Join(h.dir, "data", "app_data", "weather", "outbox", "*.json")
+	h.Run(0, "call", "get_weather", "city=上海")
+	outbox := filepath.Join(h.Dir, "data", "app_data", "weather", "outbox", "*.json")
 	if kept, _ := filepath.Glob(outbox); len(kept) != 1 {
 		t.Errorf("kept for later: %q", kept)
 	}
 
-	r := h.up().settled()
-	h.run(0, "call", "get_weather", "city=北京")
+	r := h.Up().Settled()
+	h.Run(0, "call", "get_weather", "city=北京")
 	reports := func(events []*amp.Envelope) (cities []string) {
 		for _, e := range events {
 			if e.Payload.Type == "weather.reported" {
@@ -39,11 +39,11 @@ func TestTheWeatherAppTellsItsReports(t *testing.T) {
 		return cities
 	}
 	h.await("both reports", func(events []*amp.Envelope) bool { return len(reports(events)) == 2 })
-	h.poll(r, "the acknowledgements", func() bool {
+	r.Await("the acknowledgements", func() bool {
 		kept, _ := filepath.Glob(outbox)
 		return len(kept) == 0
 	})
-	r.stop()
+	r.Stop()
 	for _, e := range h.inbox() {
 		if e.Payload.Type == "weather.reported" && (e.Header.Source.App != "im.polaris.weather" || !json.Valid(e.Payload.Data) || e.Payload.Summary == "") {
 			t.Errorf("event %+v %s", e, e.Payload.Data)

@@ -14,35 +14,11 @@ import (
 	"github.com/aurorabot/aurora/amp"
 	"github.com/aurorabot/aurora/internal/brain/turn"
 	"github.com/aurorabot/aurora/internal/brain/unit"
+	"github.com/aurorabot/aurora/internal/testkit/home"
 )
 
 // long reports whether the long form of the tests is asked for.
 func long() bool { return os.Getenv("AURORA_TEST_LONG") != "" }
-
-// kills is how often the kill test kills.
-func kills() int {
-	switch {
-	case long():
-		return 200
-	case testing.Short():
-		return 4
-	}
-	return 20
-}
-
-// seed is that of the environment, or a new one.
-func seed(t *testing.T) uint64 {
-	t.Helper()
-	text := os.Getenv("AURORA_SEED")
-	if text == "" {
-		return rand.Uint64()
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatalf("AURORA_SEED: %v", err)
-	}
-	return n
-}
 
 // A told is a turn, as its journal tells it.
 type told struct {
@@ -59,11 +35,11 @@ type told struct {
 // known of its answer that it is not known; no tool with a side effect was called
 // twice; and all files are where they belong.
 func TestConversationsSurviveKills(t *testing.T) {
-	n, start := kills(), seed(t)
+	n, start := home.Kills(), home.Seed(t)
 	const sessions = 50
 	each := max(3, 3*n/20) // messages of a session
 	p := plan{Sessions: sessions, Plain: 3, WorkMS: 3}
-	h := newHome(t, "user: {language: en}\nbrain: {debounce_seconds: 0.05, heartbeat_seconds: 0}\n")
+	h := newHouse(t, "user: {language: en}\nbrain: {debounce_seconds: 0.05, heartbeat_seconds: 0}\n")
 	random := rand.New(rand.NewPCG(start, 0))
 	began := time.Now()
 	total := sessions * each
@@ -72,7 +48,7 @@ func TestConversationsSurviveKills(t *testing.T) {
 		p.To = total * (round + 1) / n
 		h.plan(p)
 		before := len(h.calls())
-		r := h.up()
+		r := h.Up()
 		switch random.IntN(4) {
 		case 0: // while it starts
 			time.Sleep(time.Duration(random.IntN(100)) * time.Millisecond)
@@ -85,18 +61,16 @@ func TestConversationsSurviveKills(t *testing.T) {
 			}
 			time.Sleep(time.Duration(random.IntN(10_000)) * time.Microsecond)
 		}
-		select {
-		case <-r.ready:
-		default:
+		if !r.Ready() {
 			early++
 		}
-		r.kill()
+		r.Kill()
 	}
 	p.To = total
 	h.plan(p)
-	r := h.up()
-	h.await(r, "all messages have come to their end", func() bool { return h.over(p) })
-	r.stop()
+	r := h.Up()
+	r.Await("all messages have come to their end", func() bool { return h.over(p) })
+	r.Stop()
 
 	turns := h.turns(t)
 	answered, uncertain, unknownCalls := h.checkTurns(turns, p)
@@ -108,7 +82,7 @@ func TestConversationsSurviveKills(t *testing.T) {
 }
 
 // over reports whether nothing of the plan is open any more.
-func (h *home) over(p plan) bool {
+func (h *house) over(p plan) bool {
 	done := 0
 	for _, name := range h.files("inbox/done") {
 		if strings.HasPrefix(name, "event_message.received_") {
@@ -129,9 +103,9 @@ func (h *home) over(p plan) bool {
 var number = regexp.MustCompile(`\d+`)
 
 // turns reads all journals.
-func (h *home) turns(t *testing.T) []told {
+func (h *house) turns(t *testing.T) []told {
 	t.Helper()
-	dir := filepath.Join(h.dir, "data", "kernel", "turns")
+	dir := filepath.Join(h.Dir, "data", "kernel", "turns")
 	var all []told
 	for _, name := range h.files("turns") {
 		id, ok := strings.CutSuffix(name, ".jsonl")
@@ -163,7 +137,7 @@ func (h *home) turns(t *testing.T) []told {
 				w.ending = turn.Ending(r.Outcome)
 			}
 		}
-		raw, err := os.ReadFile(filepath.Join(h.dir, "data", "kernel", "pipeline", "internalized", "done", unit.MarkerName(id)))
+		raw, err := os.ReadFile(filepath.Join(h.Dir, "data", "kernel", "pipeline", "internalized", "done", unit.MarkerName(id)))
 		if err != nil {
 			t.Errorf("turn %s: %v", id, err)
 			continue
@@ -183,14 +157,14 @@ func (h *home) turns(t *testing.T) []told {
 }
 
 // checkTurns compares what the journals tell with what reached the app.
-func (h *home) checkTurns(turns []told, p plan) (answered, uncertain, unknownCalls int) {
-	h.t.Helper()
+func (h *house) checkTurns(turns []told, p plan) (answered, uncertain, unknownCalls int) {
+	h.T.Helper()
 	belongs := map[int]string{} // message -> turn
 	perSession := map[string]int{}
 	open := map[string]int{}
 	for _, w := range turns {
 		if w.ending != turn.Answered && w.ending != turn.Uncertain {
-			h.t.Errorf("turn %s ended as %q", w.unit, w.ending)
+			h.T.Errorf("turn %s ended as %q", w.unit, w.ending)
 		}
 		if w.ending == turn.Uncertain {
 			uncertain++
@@ -201,11 +175,11 @@ func (h *home) checkTurns(turns []told, p plan) (answered, uncertain, unknownCal
 		}
 		for _, n := range w.numbers {
 			if belongs[n] != "" {
-				h.t.Errorf("message %d is in the turns %s and %s", n, belongs[n], w.unit)
+				h.T.Errorf("message %d is in the turns %s and %s", n, belongs[n], w.unit)
 			}
 			belongs[n] = w.unit
 			if p.session(n) != w.session {
-				h.t.Errorf("message %d of %s was answered in %s", n, p.session(n), w.session)
+				h.T.Errorf("message %d of %s was answered in %s", n, p.session(n), w.session)
 			}
 		}
 		for _, outcome := range w.notes {
@@ -216,7 +190,7 @@ func (h *home) checkTurns(turns []told, p plan) (answered, uncertain, unknownCal
 	}
 	for i := range p.To {
 		if belongs[i] == "" {
-			h.t.Errorf("message %d has no turn", i)
+			h.T.Errorf("message %d has no turn", i)
 		}
 	}
 	notes, replies, noted := map[int]int{}, map[string]int{}, map[string]int{}
@@ -233,73 +207,73 @@ func (h *home) checkTurns(turns []told, p plan) (answered, uncertain, unknownCal
 	}
 	for n, times := range notes {
 		if times > 1 {
-			h.t.Errorf("note %d was called %d times", n, times)
+			h.T.Errorf("note %d was called %d times", n, times)
 		}
 		if p.plain(n) {
-			h.t.Errorf("note %d was called, and nobody asked for it", n)
+			h.T.Errorf("note %d was called, and nobody asked for it", n)
 		}
 	}
 	for text, times := range noted {
 		if times > 1 {
-			h.t.Errorf("%q was answered %d times", text, times)
+			h.T.Errorf("%q was answered %d times", text, times)
 		}
 	}
 	for s, n := range perSession {
 		if replies[s] < n || replies[s] > n+open[s] {
-			h.t.Errorf("%s got %d replies; %d turns were answered, of %d that is not known", s, replies[s], n, open[s])
+			h.T.Errorf("%s got %d replies; %d turns were answered, of %d that is not known", s, replies[s], n, open[s])
 		}
 	}
 	return answered, uncertain, unknownCalls
 }
 
 // checkFolders sees to it that every file is where it belongs.
-func (h *home) checkFolders(p plan) {
-	h.t.Helper()
+func (h *house) checkFolders(p plan) {
+	h.T.Helper()
 	for _, folder := range []string{"inbox/dead", "pipeline/message_queue/dead", "pipeline/internalized/dead", "inbox/processing",
 		"pipeline/message_queue/processing", "pipeline/internalized/pending", "pipeline/internalized/processing"} {
 		if names := h.files(folder); len(names) > 0 {
-			h.t.Errorf("%s holds %q", folder, names)
+			h.T.Errorf("%s holds %q", folder, names)
 		}
 	}
 	// The end of the apps makes events too, which wait for the next start.
 	for _, name := range h.files("pipeline/message_queue/pending") {
-		raw, err := os.ReadFile(filepath.Join(h.dir, "data", "kernel", "pipeline", "message_queue", "pending", name))
+		raw, err := os.ReadFile(filepath.Join(h.Dir, "data", "kernel", "pipeline", "message_queue", "pending", name))
 		if u, e := unit.Parse(raw); err != nil || e != nil || u.Wake {
-			h.t.Errorf("the unit %s waits (%v, %v)", name, err, e)
+			h.T.Errorf("the unit %s waits (%v, %v)", name, err, e)
 		}
 	}
 	messages := 0
 	for _, folder := range []string{"inbox/pending", "inbox/done", "pipeline/message_queue/done", "pipeline/internalized/done"} {
 		for _, name := range h.files(folder) {
 			if !strings.HasSuffix(name, ".json") {
-				h.t.Errorf("%s holds %s", folder, name)
+				h.T.Errorf("%s holds %s", folder, name)
 				continue
 			}
-			raw, err := os.ReadFile(filepath.Join(h.dir, "data", "kernel", filepath.FromSlash(folder), name))
+			raw, err := os.ReadFile(filepath.Join(h.Dir, "data", "kernel", filepath.FromSlash(folder), name))
 			if err != nil {
-				h.t.Error(err)
+				h.T.Error(err)
 				continue
 			}
 			if !strings.HasPrefix(folder, "inbox") {
 				if _, err := unit.Parse(raw); err != nil {
-					h.t.Errorf("%s/%s: %v", folder, name, err)
+					h.T.Errorf("%s/%s: %v", folder, name, err)
 				}
 				continue
 			}
 			e, err := amp.Parse(raw)
 			if err != nil {
-				h.t.Errorf("%s/%s: %v", folder, name, err)
+				h.T.Errorf("%s/%s: %v", folder, name, err)
 				continue
 			}
 			if e.Payload.Type == amp.TypeMessageReceived {
 				messages++
 				if folder != "inbox/done" {
-					h.t.Errorf("%s is still in %s", name, folder)
+					h.T.Errorf("%s is still in %s", name, folder)
 				}
 			}
 		}
 	}
 	if messages != p.To {
-		h.t.Errorf("the inbox holds %d messages, %d were said", messages, p.To)
+		h.T.Errorf("the inbox holds %d messages, %d were said", messages, p.To)
 	}
 }

@@ -23,20 +23,20 @@ func TestTwoHundredSessionsTalkAtOnce(t *testing.T) {
 	if long() {
 		each = 10
 	}
-	h := newHome(t, "user: {language: en}\nbrain: {heartbeat_seconds: 0}\n")
+	h := newHouse(t, "user: {language: en}\nbrain: {heartbeat_seconds: 0}\n")
 	p := plan{Sessions: sessions, To: sessions * each, AtOnce: true}
 	h.plan(p)
 	began := time.Now()
-	r := h.up()
+	r := h.Up()
 	peak := 0
-	h.await(r, "all messages are answered", func() bool {
-		peak = max(peak, resident(r.cmd.Process.Pid))
+	r.Await("all messages are answered", func() bool {
+		peak = max(peak, resident(r.PID()))
 		return len(h.calls()) >= 2*p.To
 	})
 	took := time.Since(began)
-	h.await(r, "all files are done with", func() bool { return h.over(p) })
-	peak = max(peak, resident(r.cmd.Process.Pid))
-	r.stop()
+	r.Await("all files are done with", func() bool { return h.over(p) })
+	peak = max(peak, resident(r.PID()))
+	r.Stop()
 
 	var order []called
 	for _, c := range h.calls() {
