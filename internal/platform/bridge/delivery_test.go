@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -380,6 +381,29 @@ func TestARecordThatCannotBeWrittenStopsNothing(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The buffer before the record may be full at any line, also at the one that
+// says how far the numbers are.
+func TestARecordMayFailAtItsLastLine(t *testing.T) {
+	s := openSeen(filepath.Join(t.TempDir(), "seen"), slog.New(slog.DiscardHandler))
+	s.drop()
+	full, err := os.Open(s.path) // it takes nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.file, s.out = full, bufio.NewWriter(full)
+	if _, err := s.out.WriteString(strings.Repeat("\n", s.out.Available()-1)); err != nil {
+		t.Fatal(err)
+	}
+	s.flush(7)
+	if s.trouble() == "" {
+		t.Error("nobody knows that nothing can be written")
+	}
+	s.mend(time.Now())
+	if again := openSeen(s.path, s.log); again.seq != 7 || again.close() != nil || s.close() != nil {
+		t.Errorf("the numbers go on at %d", again.seq)
+	}
 }
 
 // A spool that fails is told once, not with every event.

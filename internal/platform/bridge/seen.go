@@ -188,6 +188,9 @@ func (s *seen) flush(seq uint64) {
 		s.seq = seq
 		s.write(line{Seq: seq})
 	}
+	if s.out == nil { // that line did not go out
+		return
+	}
 	s.told(s.out.Flush())
 	live := 0
 	for _, m := range s.apps {
