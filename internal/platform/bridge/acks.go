@@ -27,7 +27,7 @@ type acks struct {
 	mu       sync.Mutex // guards what follows
 	waiting  map[address][]string
 	busy     map[address]bool
-	unwanted map[*config.App]uint64 // the latest session that wants none
+	unwanted map[string]uint64 // by key: the latest session that wants none
 }
 
 // An address is one session of one app.
@@ -39,7 +39,7 @@ type address struct {
 func newAcks(send func(context.Context, *config.App, uint64, []byte) error, log *slog.Logger) *acks {
 	return &acks{
 		send: send, log: log, waiting: make(map[address][]string), busy: make(map[address]bool),
-		unwanted: make(map[*config.App]uint64),
+		unwanted: make(map[string]uint64),
 	}
 }
 
@@ -51,7 +51,7 @@ func (a *acks) add(app *config.App, epoch uint64, id string) {
 	to := address{app, epoch}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.unwanted[app] == epoch {
+	if a.unwanted[app.Key] == epoch {
 		return
 	}
 	a.waiting[to] = append(a.waiting[to], id)
@@ -84,7 +84,7 @@ func (a *acks) write(to address) {
 		switch {
 		case errors.Is(err, ErrNotWanted):
 			a.mu.Lock()
-			a.unwanted[to.app] = to.epoch
+			a.unwanted[to.app.Key] = to.epoch
 			a.mu.Unlock()
 		case err != nil:
 			a.log.Debug("an acknowledgement was not delivered", "app", to.app.Key, "count", len(ids), "error", err)

@@ -205,7 +205,15 @@ func TestWhoWantsNoAcknowledgementsIsLeftAlone(t *testing.T) {
 	if n := asked.Load(); n != 1 {
 		t.Errorf("it was asked %d times", n)
 	}
-	next := named("3")
+	reloaded := *qq // its session lives on under another configuration
+	same := named("3")
+	same.App = &reloaded
+	h.deliver([]held{hold(same)})
+	h.acks.wait()
+	if n := asked.Load(); n != 1 || len(h.acks.unwanted) != 1 {
+		t.Errorf("after a reload it was asked %d times, and %d sessions are remembered", n, len(h.acks.unwanted))
+	}
+	next := named("4")
 	next.Epoch++ // another session may want them
 	h.run(next)
 	if n := asked.Load(); n != 2 {
