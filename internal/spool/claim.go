@@ -26,6 +26,7 @@ type Claim struct {
 
 	s     *Spool
 	aside bool // taken out of turn: its lane does not wait for it
+	ended bool // guarded by s.mu
 }
 
 // Next claims the first file that waits, and waits for one until ctx ends.
@@ -122,10 +123,15 @@ func (s *Spool) claim(name string) (*Claim, error) {
 	return c, nil
 }
 
-// release says that a claim of ours has ended.
+// release says that a file of a lane is not ours any more.
 func (s *Spool) release(lane string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.letGo(lane)
+}
+
+// letGo is release for whoever holds s.mu.
+func (s *Spool) letGo(lane string) {
 	s.held--
 	s.index.release(lane)
 	if s.opt.Exclusive {
@@ -138,7 +144,10 @@ func (c *Claim) Done() error {
 	if err := c.end(Done); err != nil {
 		return err
 	}
-	return c.s.removeNote(c.Name)
+	if err := c.s.removeNote(c.Name); err != nil { // retention takes it with the file
+		c.s.log.Warn("cannot remove the note of a file that is done", "file", c.Name, "error", err)
+	}
+	return nil
 }
 
 // DoneBecause is [Claim.Done] for a file that needed no work: the reason stays
@@ -206,15 +215,19 @@ func (c *Claim) end(to State) error {
 	return err
 }
 
-// over says that the file is no longer the holder's.
+// over says that the file is no longer the holder's. Only the first time counts:
+// afterwards the lane may be somebody else's.
 func (c *Claim) over() {
-	if c.aside {
-		c.s.mu.Lock()
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	switch {
+	case c.ended:
+	case c.aside:
 		c.s.held--
-		c.s.mu.Unlock()
-		return
+	default:
+		c.s.letGo(c.Place.Lane)
 	}
-	c.s.release(c.Place.Lane)
+	c.ended = true
 }
 
 // move renames a file from one state to another.

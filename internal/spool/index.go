@@ -1,6 +1,9 @@
 package spool
 
-import "container/heap"
+import (
+	"container/heap"
+	"slices"
+)
 
 // An index knows the names in pending and which comes next. Its owner guards it.
 //
@@ -112,6 +115,16 @@ func (x *index) drop(name string) {
 		heap.Remove(&w.lane.files, w.at)
 		delete(x.where, name)
 	}
+}
+
+// prune forgets the lanes that drop has emptied.
+func (x *index) prune() {
+	x.turns = slices.DeleteFunc(x.turns, func(l *lane) bool {
+		if l.queue = len(l.files) > 0; !l.queue {
+			x.leave(l)
+		}
+		return !l.queue
+	})
 }
 
 // fileHeap is a heap of waiting files by order, then by arrival.

@@ -171,7 +171,7 @@ func (s *Spool) room(want int) int {
 	if n := left(); n >= want {
 		return want
 	}
-	if err := s.Scan(); err != nil {
+	if err := s.scanIfChanged(); err != nil {
 		s.log.Warn("cannot look through the spool", "error", err)
 	}
 	return max(0, min(want, left()))

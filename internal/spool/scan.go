@@ -103,6 +103,9 @@ func (s *Spool) Scan() error {
 	for name := range gone {
 		s.index.drop(name)
 	}
+	if len(gone) > 0 {
+		s.index.prune()
+	}
 	s.mu.Unlock()
 	if found = s.stillThere(found); len(found) > 0 {
 		// A file without a number goes behind those that have one.

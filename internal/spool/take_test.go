@@ -154,6 +154,62 @@ func TestAnEndThatFailedMayBeTriedAgain(t *testing.T) {
 	}
 }
 
+// A claim gives back its place and its lane once, whoever tries to end it again:
+// another one may hold the lane by then.
+func TestAClaimEndsOnce(t *testing.T) {
+	held := func(t *testing.T, s *Spool) {
+		t.Helper()
+		if other, _ := s.TryNext(); other != nil {
+			t.Errorf("%s was given out while its lane was worked on", other.Name)
+		}
+		if n, err := s.Put(laneItem("b", 8), laneItem("b", 9)); n != 1 || !errors.Is(err, ErrFull) {
+			t.Errorf("%d more fit in, want 1 (%v)", n, err)
+		}
+	}
+	t.Run("although its note stays", func(t *testing.T) {
+		mem := spooltest.New()
+		s := open(t, "/s", Options{Files: mem, Exclusive: true, MaxFiles: 3})
+		put(t, s, laneItem("a", 1), laneItem("a", 2), laneItem("a", 3))
+		if err := next(t, s).Retry("later"); err != nil {
+			t.Fatal(err)
+		}
+		done := func(c *Claim) { // as whoever ends a job does
+			for err := c.Done(); err != nil && !errors.Is(err, ErrGone); err = c.Done() {
+			}
+		}
+		done(next(t, s))
+		done(next(t, s))
+		c := next(t, s) // the first again, which has a note
+		put(t, s, laneItem("a", 4), laneItem("a", 5))
+		mem.FailAt(mem.Steps() + 2) // after the rename, the note
+		err := c.Done()
+		mem.FailAt(0)
+		if err != nil {
+			t.Errorf("it ended, and said: %v", err)
+		}
+		next(t, s)
+		done(c)
+		held(t, s)
+	})
+	t.Run("although somebody else has moved its file", func(t *testing.T) {
+		mem := spooltest.New()
+		s := open(t, "/s", Options{Files: mem, Exclusive: true, MaxFiles: 3})
+		put(t, s, laneItem("a", 1), laneItem("a", 2), laneItem("a", 3))
+		c := next(t, s)
+		if err := mem.Remove("/s/processing/" + c.Name); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Dead("no"); !errors.Is(err, ErrGone) {
+			t.Errorf("dead: %v", err)
+		}
+		next(t, s)
+		if err := c.Return(); !errors.Is(err, ErrGone) {
+			t.Errorf("returned: %v", err)
+		}
+		held(t, s)
+	})
+}
+
 func TestAReasonStaysWithAFileThatNeededNoWork(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	put(t, s, item(1))
