@@ -294,8 +294,12 @@ func (x *httpTurn) post(session *httpSession) {
 	if x.m.Method == "initialize" && session.id != "" {
 		x.w.Header().Set("Mcp-Session-Id", session.id)
 	}
-	if x.server.how.style == "sse" {
+	switch {
+	case x.server.how.style == "sse":
 		x.events(session, log, 0)
+		return
+	case x.server.how.style == "elsewhere" && x.m.Method != "initialize":
+		x.server.how.taken(x)
 		return
 	}
 	if text := log.answer(x.r.Context().Done(), session.gone); text != nil {

@@ -13,6 +13,8 @@ import (
 // statements, in the manner of scripts:
 //
 //	answers json|sse|legacy   how requests are answered (json); legacy is HTTP+SSE
+//	answers elsewhere         all but initialize on the stream of GET
+//	taken CODE [TEXT]         what a POST whose answer comes elsewhere gets (202)
 //	stateless                 there are no session ids
 //	strict                    400 unless every header is there exactly as often as it should
 //	no stream                 405 to GET
@@ -21,6 +23,8 @@ import (
 //	pieces N                  events are sent in pieces of N bytes
 //	comments                  before each event there is a comment
 //	split                     the data of each event is in two lines
+//	named NAME                events have this name
+//	streams TYPE              the Content-Type of streams (text/event-stream)
 //	numbered                  events have ids, streams begin with an empty one, and can be resumed
 //	retry 250ms               with that one, how long to wait before resuming
 //	notified CODE             the status of answers to messages that are no requests (202)
@@ -45,7 +49,7 @@ import (
 //	end after N               after N events end the stream
 //	forget                    forget all sessions
 type HTTP struct {
-	style                                                  string // json, sse, legacy
+	style                                                  string // json, sse, legacy, elsewhere
 	stateless, strict, noStream, comments, split, numbered bool
 	streamTime                                             time.Duration
 	lineEnd                                                string
@@ -53,7 +57,8 @@ type HTTP struct {
 	retry                                                  time.Duration // negative: not said
 	notified                                               int
 	content, endpoint                                      string
-	forgotten                                              func(*httpTurn)
+	named, streams                                         string
+	forgotten, taken                                       func(*httpTurn)
 	rules                                                  []*httpRule
 }
 
@@ -80,8 +85,9 @@ func MustParseHTTP(t testing.TB, text string) *HTTP {
 // ParseHTTP returns what the text says, whose first line is line first of the
 // file.
 func ParseHTTP(file, text string, first int) (*HTTP, error) {
-	how := &HTTP{style: "json", lineEnd: "\n", retry: -1, notified: http.StatusAccepted, content: "application/json", endpoint: "/messages"}
+	how := &HTTP{style: "json", lineEnd: "\n", retry: -1, notified: http.StatusAccepted, content: "application/json", endpoint: "/messages", streams: "text/event-stream"}
 	how.forgotten = func(x *httpTurn) { x.fail(http.StatusNotFound, "Session not found") }
+	how.taken = func(x *httpTurn) { x.w.WriteHeader(http.StatusAccepted) }
 	p := &parser{script: &Script{File: file}}
 	lines, err := p.cut(text, first)
 	if err != nil {
@@ -109,8 +115,8 @@ func (how *HTTP) statement(head line, body []line) (err error) {
 	switch verb {
 	case "answers":
 		how.style = args
-		if args != "json" && args != "sse" && args != "legacy" {
-			return fmt.Errorf("unknown answers %q; there are json, sse, legacy", args)
+		if args != "json" && args != "sse" && args != "legacy" && args != "elsewhere" {
+			return fmt.Errorf("unknown answers %q; there are json, sse, legacy, elsewhere", args)
 		}
 	case "stateless":
 		how.stateless = true
@@ -141,12 +147,21 @@ func (how *HTTP) statement(head line, body []line) (err error) {
 		how.content = args
 	case "endpoint":
 		how.endpoint = args
-	case "forgotten":
+	case "named":
+		how.named = args
+	case "streams":
+		how.streams = args
+	case "forgotten", "taken":
 		code, text, err := parseStatus(args)
 		if err != nil {
 			return err
 		}
-		how.forgotten = func(x *httpTurn) { x.say(code, "", text) }
+		say := func(x *httpTurn) { x.say(code, "", text) }
+		if verb == "taken" {
+			how.taken = say
+		} else {
+			how.forgotten = say
+		}
 	case "on":
 		return how.rule(args, body)
 	default:

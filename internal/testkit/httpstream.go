@@ -3,6 +3,7 @@ package testkit
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -114,8 +115,9 @@ func (s *httpSession) route(text []byte) {
 		}
 		delete(s.posts, id)
 		s.order = slices.DeleteFunc(s.order, func(o string) bool { return o == id })
-		if s.how.style == "legacy" {
-			log = s.stream
+		if s.how.style == "elsewhere" && id != s.hello {
+			s.stream.add("", text)
+			return
 		}
 		log.add("", text)
 		log.close()
@@ -222,7 +224,7 @@ func (l *eventLog) answer(client, session <-chan struct{}) []byte {
 // events sends the events of a log from one on.
 func (x *httpTurn) events(session *httpSession, log *eventLog, from int) {
 	how := x.server.how
-	x.w.Header().Set("Content-Type", "text/event-stream")
+	x.w.Header().Set("Content-Type", how.streams)
 	flush := http.NewResponseController(x.w)
 	send := func(lines ...string) bool {
 		text := []byte(strings.Join(append(lines, "", ""), how.lineEnd))
@@ -292,8 +294,8 @@ func (x *httpTurn) lines(log *eventLog, ev logEvent, number int) []string {
 	if how.comments {
 		lines = append(lines, ": event", "")
 	}
-	if ev.name != "" {
-		lines = append(lines, "event: "+ev.name)
+	if name := cmp.Or(ev.name, how.named); name != "" {
+		lines = append(lines, "event: "+name)
 	}
 	if how.numbered {
 		lines = append(lines, fmt.Sprintf("id: %s-%d", log.name, number))

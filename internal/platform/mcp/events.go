@@ -82,6 +82,44 @@ func (e *eventReader) next() (event, error) {
 	}
 }
 
+// json tells whether what comes is JSON and no stream of events: some servers
+// give answers the wrong type. It waits for the first bytes.
+func (e *eventReader) json() bool {
+	text := bytes.TrimSpace(bytes.TrimPrefix(e.peek(), byteOrderMark))
+	return len(text) > 0 && (text[0] == '{' || text[0] == '[')
+}
+
+// events tells whether what comes begins like a stream of events, as json does.
+func (e *eventReader) events() bool { return isEvents(e.peek()) }
+
+// peek returns the first bytes, for which it waits.
+func (e *eventReader) peek() []byte {
+	if e.pos == e.end && e.err == nil {
+		e.fill()
+	}
+	return e.buf[e.pos:e.end]
+}
+
+// rest gives back what was read of body, whose reader e is; it is of no use any
+// more.
+func (e *eventReader) rest(body io.ReadCloser) io.ReadCloser {
+	begin := bytes.Clone(e.buf[e.pos:e.end])
+	e.release()
+	return beginning(begin, body)
+}
+
+// isEvents tells whether a text begins like a stream of events, as JSON never
+// does.
+func isEvents(text []byte) bool {
+	text = bytes.TrimLeft(bytes.TrimPrefix(text, byteOrderMark), "\r\n")
+	for _, field := range []string{"data:", "event:", "id:", "retry:", ":"} {
+		if bytes.HasPrefix(text, []byte(field)) {
+			return true
+		}
+	}
+	return false
+}
+
 // begin makes room for a new event.
 func (e *eventReader) begin() {
 	e.hasData, e.name, e.long = false, "", nil

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"regexp"
 	"strconv"
 	"time"
 )
@@ -47,11 +46,14 @@ type exchange struct {
 	// take gets all messages.
 	take func(*Message)
 
-	session  string // Mcp-Session-Id of the answer
-	again    bool   // it is sent a second time
+	g        *generation // within which it was sent
+	session  string      // Mcp-Session-Id of the answer
+	again    bool        // it is sent a second time
 	answered bool
 	handedOn bool   // another goroutine reads on and ends it
 	nameless []byte // an error without an id, which may be the answer
+	refusal  []byte // the answer, if it may say that the session is gone
+	stray    []byte // the id of an answer to something else; "null" for none
 	tooLarge error  // a message without an id that was too large
 }
 
@@ -101,7 +103,7 @@ func (x *exchange) run(ctx context.Context, g *generation) error {
 		if g, err = x.t.renew(own, g); err != nil {
 			err = x.t.sorted(&NotDeliveredError{err})
 		} else {
-			x.again = true
+			x.again, x.refusal, x.nameless = true, nil, nil
 			err = x.post(own, g)
 		}
 	}
@@ -112,13 +114,13 @@ func (x *exchange) run(ctx context.Context, g *generation) error {
 	return err
 }
 
-// A goneError says that the server does not know the session any more, so that
-// it did nothing.
-type goneError struct{ *StatusError }
-
 // post sends the request and reads its answer.
 func (x *exchange) post(ctx context.Context, g *generation) error {
-	h := g.post
+	x.g = g
+	h := g.ask
+	if !repeatable(x.method) {
+		h = g.post
+	}
 	if x.method == methodDiscover {
 		h = h.Clone() // of the stateless era, which wants to be told so
 		h.Set("Mcp-Protocol-Version", discoverVersion)
@@ -131,14 +133,13 @@ func (x *exchange) post(ctx context.Context, g *generation) error {
 	x.session = sessionID(res)
 	switch {
 	case res.StatusCode/100 != 2:
-		return x.refused(res, g)
+		err = x.refused(ctx, res)
 	case isEventStream(res):
-		return x.stream(ctx, res, g)
-	case res.StatusCode == http.StatusAccepted && g.listening.Load():
-		finish(res)
-		return nil // some servers answer on the other stream
+		err = x.stream(ctx, res)
+	default:
+		err = x.body(ctx, res)
 	}
-	return x.body(ctx, res)
+	return err
 }
 
 // sessionID returns the id that an answer gives; ids are visible ASCII.
@@ -157,7 +158,14 @@ func (x *exchange) message(m *Message) {
 	switch n, _, ok := integer(m.ID); {
 	case m.Method != nil:
 	case ok && n == x.id:
+		if _, perhaps := x.g.of(m.Error); perhaps && !x.again {
+			x.refusal = bytes.Clone(m.Error)
+			return
+		}
 		x.end()
+		if m.Result != nil {
+			x.g.proven.Store(true)
+		}
 		if x.welcome != nil && m.Result != nil {
 			x.welcome(bytes.Clone(m.Result), x.session)
 		}
@@ -166,6 +174,10 @@ func (x *exchange) message(m *Message) {
 		return
 	case m.ID == nil && m.Err != nil:
 		x.tooLarge = m.Err
+	case m.Result != nil, m.Error != nil:
+		if x.stray = bytes.Clone(m.ID); x.stray == nil {
+			x.stray = []byte("null")
+		}
 	}
 	x.take(m)
 }
@@ -177,12 +189,24 @@ func (x *exchange) end() {
 	x.unfollow()
 }
 
-// settle gives the request an answer that did not say whose it is, now that no
-// other comes.
-func (x *exchange) settle() bool {
+// settle gives the request an answer that did not say whose it is, or that was
+// kept back, now that no other comes. It fails if the answer is that the session
+// is gone.
+func (x *exchange) settle(ctx context.Context) (bool, error) {
 	id := strconv.AppendInt(nil, x.id, 10)
+	if x.refusal == nil && !x.answered && !x.again {
+		if _, perhaps := x.g.of(x.nameless); perhaps {
+			x.refusal = x.nameless
+		}
+	}
 	switch {
 	case x.answered:
+	case x.refusal != nil:
+		if sure, _ := x.g.of(x.refusal); sure || x.t.lost(ctx, x.g) {
+			return false, &goneError{parseRPCError(x.refusal)}
+		}
+		x.end()
+		x.take(&Message{ID: id, Error: x.refusal})
 	case x.nameless != nil:
 		x.end()
 		x.take(&Message{ID: id, Error: x.nameless})
@@ -190,14 +214,16 @@ func (x *exchange) settle() bool {
 		x.end()
 		x.take(&Message{ID: id, Err: x.tooLarge})
 	}
-	return x.answered
+	return x.answered, nil
 }
 
 // refused reads an answer whose status says no.
-func (x *exchange) refused(res *http.Response, g *generation) error {
+func (x *exchange) refused(ctx context.Context, res *http.Response) error {
 	e, body := newStatusError(res)
-	if g.open && g.id != "" && !x.again && forgotten(e, body) {
-		return &goneError{e}
+	if g := x.g; g.open && g.id != "" && !x.again {
+		if forgotten(e, body) || g.proven.Load() && suspicious(e, body) && x.t.lost(ctx, g) {
+			return &goneError{e}
+		}
 	}
 	switch {
 	case e.Credentials(), e.Code == http.StatusTooManyRequests, e.Code == http.StatusServiceUnavailable:
@@ -208,31 +234,11 @@ func (x *exchange) refused(res *http.Response, g *generation) error {
 			x.nameless = bytes.Clone(m.Error)
 		}
 	})
-	if x.settle() {
-		return nil
+	if ok, err := x.settle(ctx); ok || err != nil {
+		return err
 	}
 	return refusedBy(e)
 }
-
-// forgotten tells whether the server refused a request because it does not know
-// the session. That is 404 by the specification; others answer 401 to it, or
-// another 4xx and say so. What was refused so was not done; where it was not the
-// session, a new one changes nothing.
-func forgotten(e *StatusError, body []byte) bool {
-	switch e.Code {
-	case http.StatusNotFound, http.StatusUnauthorized:
-		return true
-	case http.StatusTooManyRequests:
-		return false
-	}
-	return e.Code/100 == 4 && ofSession.Match(body)
-}
-
-// ofSession knows the words in which servers say that they do not know a session.
-var ofSession = regexp.MustCompile(`(?i)session[ -]?id|` +
-	`\b(no|not|invalid|unknown|unrecognized|missing|expired)\b[^.]{0,20}\bsession\b|` +
-	`\bsession\b[^.]{0,40}\b(not found|not exist|not known|unknown|invalid|expired|terminated)\b|` +
-	`\bnot initialized\b`)
 
 // body reads an answer that is one JSON text.
 func (x *exchange) body(ctx context.Context, res *http.Response) error {
@@ -240,11 +246,15 @@ func (x *exchange) body(ctx context.Context, res *http.Response) error {
 	t := x.t
 	box, err := t.readAll(res)
 	var large *TooLargeError
+	var events *eventsError
 	switch {
+	case errors.As(err, &events):
+		res.Body = beginning(events.begin, res.Body)
+		return x.stream(ctx, res)
 	case errors.As(err, &large):
 		x.tooLarge = err
-		x.settle()
-		return nil
+		_, err = x.settle(ctx)
+		return err
 	case ctx.Err() != nil:
 		return x.t.sorted(context.Cause(ctx))
 	case err != nil:
@@ -254,13 +264,51 @@ func (x *exchange) body(ctx context.Context, res *http.Response) error {
 	if !t.split(*box, x.message) {
 		t.noise.Add(1)
 	}
-	if x.settle() {
-		return nil
+	if ok, err := x.settle(ctx); ok || err != nil {
+		return err
 	}
-	return &exchangeError{BadAnswer, true, &ContentError{Type: excerpt([]byte(res.Header.Get("Content-Type"))), Body: excerpt(*box)}}
+	if len(bytes.TrimSpace(*box)) == 0 || res.StatusCode == http.StatusAccepted {
+		if ok, err := x.elsewhere(ctx); ok || err != nil {
+			return err
+		}
+	}
+	if x.stray != nil {
+		return &exchangeError{BadAnswer, true, fmt.Errorf("its id is %s, not %d, so it is the answer to something else", clip(x.stray, noiseShown), x.id)}
+	}
+	return &exchangeError{BadAnswer, true, contentError(res, *box)}
 }
 
-// readAll reads a body into a buffer of the pool.
+// elsewhere tells whether the answer may come on the stream that is opened by
+// GET: some servers only take a request where it is posted. It waits until the
+// server has said whether there is such a stream.
+func (x *exchange) elsewhere(ctx context.Context) (bool, error) {
+	if !x.g.open {
+		return false, nil
+	}
+	select {
+	case <-x.g.decided:
+		return x.g.listening.Load(), nil
+	case <-ctx.Done():
+		return false, x.t.sorted(context.Cause(ctx))
+	}
+}
+
+// An eventsError says that a body is a stream of events, whatever its type says,
+// and how it begins.
+type eventsError struct{ begin []byte }
+
+func (*eventsError) Error() string { return "the answer is a stream of events" }
+
+// beginning is a body of which the beginning has been read.
+func beginning(begin []byte, rest io.ReadCloser) io.ReadCloser {
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(begin), rest), rest}
+}
+
+// readAll reads a body into a buffer of the pool. If it is a stream of events the
+// error is an *eventsError.
 func (w *web) readAll(res *http.Response) (*[]byte, error) {
 	limit := w.o.MaxMessage
 	if res.ContentLength > int64(limit) {
@@ -278,6 +326,8 @@ func (w *web) readAll(res *http.Response) (*[]byte, error) {
 		n, err := res.Body.Read(b[len(b):cap(b)])
 		*box = b[:len(b)+n]
 		switch {
+		case len(b) == 0 && isEvents(*box):
+			err = &eventsError{bytes.Clone(*box)}
 		case len(*box) > limit:
 			err = &TooLargeError{Size: int64(len(*box)), Max: int64(limit)}
 		case err == nil:
@@ -292,19 +342,26 @@ func (w *web) readAll(res *http.Response) (*[]byte, error) {
 
 // stream reads an answer that is a stream of events, and resumes it where it
 // breaks off before the answer.
-func (x *exchange) stream(ctx context.Context, res *http.Response, g *generation) error {
+func (x *exchange) stream(ctx context.Context, res *http.Response) error {
 	t := x.t
 	last, idle := "", 0
+	ever, other := false, "" // there was an event; the last one that was no message
 	for {
 		events := t.events(res)
+		if !ever && events.json() {
+			res.Body = events.rest(res.Body)
+			return x.body(ctx, res)
+		}
 		events.lastID, events.id = last, last
 		any := false
 		var err error
-		for err == nil && !x.answered {
+		for err == nil && !x.answered && x.refusal == nil {
 			var ev event
 			if ev, err = events.next(); err == nil {
-				any = true
-				t.event(ev, x.message)
+				any, ever = true, true
+				if !t.event(ev, x.message) {
+					other = excerpt(append([]byte(ev.name+" "), ev.data...))
+				}
 			}
 		}
 		if x.answered {
@@ -313,22 +370,41 @@ func (x *exchange) stream(ctx context.Context, res *http.Response, g *generation
 		}
 		events.release()
 		_ = res.Body.Close() // it has ended
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return x.t.sorted(context.Cause(ctx))
-		case x.settle():
-			return nil
-		case events.lastID == "":
-			return x.t.sorted(fmt.Errorf("the stream of the answer ended without it: %w", err))
+		}
+		if ok, err := x.settle(ctx); ok || err != nil {
+			return err
+		}
+		if events.lastID == "" {
+			if !ever && errors.Is(err, io.EOF) {
+				if ok, err := x.elsewhere(ctx); ok || err != nil {
+					return err
+				}
+			}
+			return x.t.sorted(endedWithout(err, other))
 		}
 		if idle++; any || events.lastID != last {
 			idle = 0
 		}
 		last = events.lastID
-		if res, err = t.resume(ctx, g, last, idle, events.retry); err != nil {
+		if res, err = t.resume(ctx, x.g, last, idle, events.retry); err != nil {
 			return x.t.sorted(err)
 		}
 	}
+}
+
+// endedWithout is the end of a stream that brought no answer. other is what it
+// brought last, if anything.
+func endedWithout(err error, other string) error {
+	text := "the stream of the answer ended without it"
+	if other != "" {
+		text += "; the last it said was: " + other
+	}
+	if errors.Is(err, io.EOF) {
+		return errors.New(text) // a regular end
+	}
+	return fmt.Errorf("%s: %w", text, err)
 }
 
 // resume opens the stream again after an event (MCP 2025-11-25,

@@ -117,6 +117,7 @@ func TestS01APromptBeforeAnAnswer(t *testing.T) {
 			p.say(`%s{"jsonrpc":"2.0","method":"notifications/message","params":{}}`, prompt)
 			p.say(`%s{"jsonrpc":"2.0","id":%s,"result":{"n":1}}`, prompt, m.ID)
 			(<-call).want(t, `{"n":1}`)
+			synctest.Wait() // what was shown before is there for us
 			equal(t, "noise", s.Stats().Noise, 4)
 			equal(t, "shown", p.noise[0], prompt)
 		})

@@ -30,9 +30,10 @@ type streamable struct {
 // current.
 type generation struct {
 	number  int
-	id      string // Mcp-Session-Id; empty: the server gave none
-	version string // of the protocol; empty before the handshake
-	post    http.Header
+	id      string      // Mcp-Session-Id; empty: the server gave none
+	version string      // of the protocol; empty before the handshake
+	post    http.Header // of a call
+	ask     http.Header // of any other message
 	// open is set when notifications/initialized has been taken.
 	open bool
 	// hello is the initialize request, welcome its result.
@@ -40,8 +41,13 @@ type generation struct {
 	// stream is the life of the stream that is opened by GET.
 	stream context.Context
 	cut    context.CancelFunc
-	// listening tells whether there is such a stream.
+	// listening tells whether there is such a stream; decided is closed when
+	// the server has said so, the first time.
 	listening *atomic.Bool
+	decided   chan struct{}
+	// proven is set when a request within it, other than initialize, had a
+	// result: the session was good once.
+	proven *atomic.Bool
 }
 
 // NewStreamableHTTP returns a transport to a remote server. It connects to
@@ -100,8 +106,10 @@ func (t *streamable) newGeneration(g generation) *generation {
 		"Mcp-Session-Id", g.id,
 		"Mcp-Protocol-Version", g.version,
 	)
+	g.ask = safe(g.post)
 	g.stream, g.cut = context.WithCancel(t.life)
-	g.listening = &atomic.Bool{}
+	g.listening, g.proven = &atomic.Bool{}, &atomic.Bool{}
+	g.decided = make(chan struct{})
 	return &g
 }
 
@@ -138,7 +146,7 @@ func (t *streamable) Send(ctx context.Context, msg []byte) error {
 	g := t.current()
 	method := methodOf(msg)
 	msg = bytes.Clone(msg)
-	tell := func(ctx context.Context) error { return t.tell(ctx, t.origin.where(), g.post, msg) }
+	tell := func(ctx context.Context) error { return t.tell(ctx, t.origin.where(), g.ask, msg) }
 	if method == "" || method == methodCancelled {
 		return t.later(ctx, method, tell)
 	}

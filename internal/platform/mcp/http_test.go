@@ -127,6 +127,15 @@ func TestN01AForgottenSessionIsRenewedOnce(t *testing.T) {
 		`forgotten 410 {"error":"Session 0c5f has expired"}`,
 		`forgotten 401 Unauthorized: Session not found`,
 		`forgotten 401`,
+		// Servers that say it in a way that nobody can know: a ping tells.
+		`forgotten 410`,
+		`forgotten 400`,
+		`forgotten 440 Login Time-out`,
+		`forgotten 400 {"jsonrpc":"2.0","error":{"code":-32000,"message":"会话已过期"},"id":null}`,
+		`forgotten 500 KeyError: session 0c5f does not exist`,
+		`forgotten 500 {"jsonrpc":"2.0","error":{"code":-32603,"message":"Session not found"},"id":null}`,
+		`forgotten 200 {"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`,
+		`forgotten 200 {"jsonrpc":"2.0","error":{"code":-32002,"message":"Server not initialized"},"id":null}`,
 	} {
 		for _, answers := range []string{"json", "sse"} {
 			overRemote(t, scriptEcho, "answers "+answers+"\nstrict\nno stream\n"+forgotten, Options{}, func(t *testing.T, r *remote) {
@@ -162,6 +171,48 @@ func TestN01AForgottenSessionIsRenewedOnce(t *testing.T) {
 			})
 		}
 	}
+}
+
+// N01: a server that gives no ids may have sessions all the same.
+func TestN01AServerWithoutIdsWantsInitialize(t *testing.T) {
+	for _, forgotten := range []string{
+		`forgotten 400 {"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Server not initialized"},"id":null}`,
+		`forgotten 200 {"jsonrpc":"2.0","error":{"code":-32602,"message":"Received request before initialization was complete"},"id":null}`,
+	} {
+		overRemote(t, scriptEcho, "stateless\nno stream\n"+forgotten, Options{}, func(t *testing.T, r *remote) {
+			r.ok()
+			r.server.Forget()
+			r.ok()
+			equal(t, "initialize", r.server.Count("initialize"), 2)
+		})
+	}
+}
+
+// N01: a server that refuses everything from the beginning has forgotten nothing.
+func TestN01WhatNeverWorkedIsNotForgotten(t *testing.T) {
+	for _, step := range []string{"status 400 no", `page application/json {"jsonrpc":"2.0","id":2,"error":{"code":-32002,"message":"Server not initialized"}}`} {
+		overRemote(t, scriptEcho, "no stream\non tools/call\n  "+step, Options{}, func(t *testing.T, r *remote) {
+			if r.call().err == nil {
+				t.Error("no error")
+			}
+			equal(t, step+": calls", r.server.Count("tools/call"), 1)
+			equal(t, "initialize", r.server.Count("initialize"), 1)
+		})
+	}
+}
+
+// N01: what a tool says of sessions of its own is handed on, once.
+func TestN01AnErrorAboutAnotherSessionIsHandedOn(t *testing.T) {
+	overRemote(t, scriptEcho, "no stream\non tools/call #2\n"+`  page application/json {"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"browser session not found"}}`, Options{}, func(t *testing.T, r *remote) {
+		r.ok()
+		var refused *RPCError
+		if err := r.call().err; !errors.As(err, &refused) || refused.Message != "browser session not found" {
+			t.Errorf("got %v", err)
+		}
+		equal(t, "calls", r.server.Count("tools/call"), 2)
+		equal(t, "initialize", r.server.Count("initialize"), 1)
+		equal(t, "pings", r.server.Count("ping"), 1)
+	})
 }
 
 // N01: a request that was refused for another reason is not repeated.
@@ -205,7 +256,7 @@ func TestN01ASessionThatCannotBeRenewed(t *testing.T) {
 		{"it moves", "on initialize #2\n  redirect 307 https://elsewhere.example/", Closed, "elsewhere.example", true},
 		{"it is overloaded", "on initialize #2\n  status 503", WriteFailed, "HTTP 503", false},
 		{"it refuses initialized", "on notifications/initialized #2\n  status 500", WriteFailed, "HTTP 500", false},
-		{"it breaks off", "on initialize #2\n  break", WriteFailed, "broke", false},
+		{"it breaks off", "on initialize #2-3\n  break", WriteFailed, "broke", false},
 		{"it is another one", "on initialize #2\n  page application/json {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{}}}", Closed, "not the same", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -396,7 +447,8 @@ func TestN10AnswersThatAreNone(t *testing.T) {
 		{"no content", `status 204`, "is empty"},
 		{"accepted", `status 202`, "is empty"}, // and there is no other stream
 		{"JSON that is no answer", `page application/json {"status":"ok"}`, `{"status":"ok"}`},
-		{"another answer", `page application/json {"jsonrpc":"2.0","id":77,"result":{}}`, `"id":77`},
+		{"another answer", `page application/json {"jsonrpc":"2.0","id":77,"result":{}}`, `its id is 77, not 2`},
+		{"an answer without an id", `page application/json {"jsonrpc":"2.0","result":{}}`, `its id is null, not 2`},
 		{"half an answer without its id", `page application/json {"result":{"a":`, `{"result"`},
 		{"control characters", `page text/plain "a\x00\x1b[31m\u2028b"`, "a [31m b"},
 		{"a stream without the answer", `page text/event-stream ": hi\n\n"`, "ended without it"},
@@ -428,6 +480,68 @@ func TestABrokenBodyEndsItsCall(t *testing.T) {
 		got := r.call()
 		got.wantKind(t, BadAnswer, true)
 		contains(t, got.err.Error(), "unexpected end")
+	})
+}
+
+// N10: some servers only take a request where it is posted, and answer on the
+// stream of GET, whichever comes first.
+func TestN10AnswersThatComeElsewhere(t *testing.T) {
+	for _, taken := range []string{"", "taken 200", "taken 204", "taken 202 Accepted", `taken 202 {"status":"accepted"}`} {
+		for _, slow := range []string{"", "\non GET\n  sleep 300ms"} {
+			overRemote(t, scriptEcho, "strict\nanswers elsewhere\n"+taken+slow, Options{}, func(t *testing.T, r *remote) {
+				r.ok()
+				r.ok()
+				equal(t, taken+": cancelled", r.server.Count("notifications/cancelled"), 0)
+			})
+		}
+	}
+	// An answer that comes where it belongs is one, whatever its status.
+	overRemote(t, scriptEcho, `on tools/call`+"\n  "+`status 202 {"jsonrpc":"2.0","id":2,"result":{"a":1}}`, Options{}, func(t *testing.T, r *remote) {
+		synctest.Wait() // there is a stream
+		r.call().want(t, `{"a":1}`)
+	})
+}
+
+// N05, N10: an answer is read for what it is, whatever its type says.
+func TestN10AnswersOfTheWrongType(t *testing.T) {
+	for _, how := range []string{
+		"answers json\ncontent text/event-stream",
+		"answers sse\nstreams application/json",
+		"answers sse\nstreams text/plain; charset=utf-8\ncomments",
+		"answers sse\nstreams application/octet-stream\nnumbered\nlines crlf",
+		"answers sse\nnamed response",
+		"answers sse\nnamed Message\nsplit",
+	} {
+		overRemote(t, scriptEcho, "no stream\n"+how, Options{}, func(t *testing.T, r *remote) {
+			r.ok()
+			equal(t, how+": noise", r.Stats().Noise, 0)
+		})
+	}
+	overRemote(t, scriptEcho, "answers legacy\nstreams text/plain", Options{}, func(t *testing.T, r *remote) { r.ok() })
+}
+
+// N05: when the answer does not come it is said what came.
+func TestN05AStreamWithSomethingElse(t *testing.T) {
+	overRemote(t, scriptEcho, "no stream\non tools/call\n  page text/event-stream \"event: error\\ndata: out of memory\\n\\n\"", Options{}, func(t *testing.T, r *remote) {
+		got := r.call()
+		got.wantKind(t, Lost, true)
+		contains(t, got.err.Error(), "the stream of the answer ended without it; the last it said was: error out of memory")
+		equal(t, "noise", r.Stats().Noise, 0)
+	})
+}
+
+// N10: however long a server wants to be left alone, it is not asked at once.
+func TestN10RetryAfter(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"": 0, "x": 0, "7": 7 * time.Second, " 7 ": 7 * time.Second, "0.5": time.Second / 2, "-1": 0, "NaN": 0,
+		"9999999999": maxRetry, "99999999999999999999999": maxRetry, "1e300": maxRetry, "Inf": maxRetry,
+		"Wed, 21 Oct 2099 07:28:00 GMT": maxRetry, "Wed, 21 Oct 2015 07:28:00 GMT": 0,
+	} {
+		equal(t, text, retryAfter(text), want)
+	}
+	overRemote(t, scriptEcho, "on GET\n  header Retry-After 9999999999\n  status 429", Options{}, func(t *testing.T, r *remote) {
+		time.Sleep(time.Minute)
+		equal(t, "streams", r.server.Count("GET"), 1)
 	})
 }
 
@@ -850,6 +964,21 @@ func TestLegacyStatusOfAPost(t *testing.T) {
 		r.call().wantKind(t, Refused, false)
 		r.ok()
 	})
+}
+
+// HTTP+SSE: whoever takes messages has forgotten the stream, which stays open.
+// The session ends, so that another one begins.
+func TestN01ALegacyServerHasForgottenTheStream(t *testing.T) {
+	for _, status := range []string{"404 Could not find session", "400 Invalid session ID", "410", "500 session not found"} {
+		overRemote(t, scriptEcho, "answers legacy\non tools/call #2+\n  status "+status+"\non ping\n  status "+status, Options{}, func(t *testing.T, r *remote) {
+			r.ok()
+			got := r.call()
+			got.wantKind(t, Closed, false)
+			contains(t, got.err.Error(), "HTTP "+status[:3])
+			synctest.Wait()
+			contains(t, fmt.Sprint(r.Err()), "HTTP "+status[:3])
+		})
+	}
 }
 
 func TestAddressesThatAreNone(t *testing.T) {

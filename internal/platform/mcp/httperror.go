@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -89,6 +90,10 @@ func (e *RedirectError) Error() string {
 func newContentError(res *http.Response) *ContentError {
 	body, _ := io.ReadAll(io.LimitReader(res.Body, bodyRead)) // what broke off says less, that is all
 	_ = res.Body.Close()                                      // it is not wanted
+	return contentError(res, body)
+}
+
+func contentError(res *http.Response, body []byte) *ContentError {
 	return &ContentError{Type: excerpt([]byte(res.Header.Get("Content-Type"))), Body: excerpt(body)}
 }
 
@@ -184,8 +189,10 @@ func quotedText(s string) (text, rest string) {
 
 // retryAfter reads the header of that name (RFC 9110, 10.2.3).
 func retryAfter(text string) time.Duration {
-	if seconds, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
-		return min(max(time.Duration(seconds), 0)*time.Second, maxRetry)
+	text = strings.TrimSpace(text)
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(seconds) {
+		// Some are no integers, and some are longer than a Duration is.
+		return time.Duration(min(max(seconds, 0), maxRetry.Seconds()) * float64(time.Second))
 	}
 	if at, err := http.ParseTime(text); err == nil {
 		return min(max(time.Until(at), 0), maxRetry)

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
+	"strings"
 	"sync/atomic"
 )
 
@@ -45,8 +47,10 @@ func (t *legacySSE) Run(deliver func(*Message)) error {
 	}
 	close(t.ready)
 	err := t.read()
-	if t.life.Err() != nil {
-		err = nil // we ended it
+	if t.life.Err() != nil { // we ended it
+		if err = context.Cause(t.life); errors.Is(err, os.ErrClosed) {
+			err = nil
+		}
 	}
 	t.close(cmp.Or(err, io.EOF), nil)
 	t.finish()
@@ -65,14 +69,15 @@ func (t *legacySSE) read() error {
 		return err
 	}
 	defer res.Body.Close()
-	switch {
-	case res.StatusCode != http.StatusOK:
+	if res.StatusCode != http.StatusOK {
 		e, _ := newStatusError(res)
 		return e
-	case !isEventStream(res):
-		return newContentError(res)
 	}
 	events := t.events(res)
+	if !isEventStream(res) && !events.events() {
+		res.Body = events.rest(res.Body)
+		return newContentError(res)
+	}
 	defer events.release()
 	for {
 		ev, err := events.next()
@@ -94,9 +99,12 @@ func (t *legacySSE) read() error {
 
 // move takes the address to post to, which must be of the same origin.
 func (t *legacySSE) move(from *url.URL, endpoint string) error {
-	u, err := from.Parse(endpoint)
+	if text, err := strconv.Unquote(endpoint); err == nil {
+		endpoint = text // some write it as JSON
+	}
+	u, err := from.Parse(strings.TrimSpace(endpoint))
 	switch {
-	case err != nil:
+	case err != nil, strings.HasPrefix(u.Path, "{"), strings.Contains(u.Path, "/{"):
 		return errors.New("the server named an endpoint that is no address")
 	case !sameOrigin(from, u):
 		return fmt.Errorf("the server named the endpoint %s, which is another origin, so nothing was sent there", shownURL(u))
@@ -117,7 +125,7 @@ func (t *legacySSE) note(m *Message) {
 }
 
 // exchange posts a request; its answer comes on the stream.
-func (t *legacySSE) exchange(ctx context.Context, _ string, _ int64, msg []byte) error {
+func (t *legacySSE) exchange(ctx context.Context, method string, _ int64, msg []byte) error {
 	if !t.begin() {
 		return &NotDeliveredError{os.ErrClosed}
 	}
@@ -125,14 +133,14 @@ func (t *legacySSE) exchange(ctx context.Context, _ string, _ int64, msg []byte)
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	defer context.AfterFunc(t.life, func() { end(context.Cause(t.life)) })()
-	return t.post(ctx, bytes.Clone(msg))
+	return t.post(ctx, method, bytes.Clone(msg))
 }
 
 // Send posts a notification or an answer.
 func (t *legacySSE) Send(ctx context.Context, msg []byte) error {
 	method := methodOf(msg)
 	msg = bytes.Clone(msg)
-	post := func(ctx context.Context) error { return t.post(ctx, msg) }
+	post := func(ctx context.Context) error { return t.post(ctx, method, msg) }
 	if method == "" || method == methodCancelled {
 		return t.later(ctx, method, post)
 	}
@@ -140,7 +148,7 @@ func (t *legacySSE) Send(ctx context.Context, msg []byte) error {
 }
 
 // post sends one message to the endpoint, for which it waits.
-func (t *legacySSE) post(ctx context.Context, msg []byte) error {
+func (t *legacySSE) post(ctx context.Context, method string, msg []byte) error {
 	select {
 	case <-t.named:
 	case <-ctx.Done():
@@ -150,11 +158,29 @@ func (t *legacySSE) post(ctx context.Context, msg []byte) error {
 	if v := t.version.Load(); v != nil {
 		version = *v
 	}
-	return t.tell(ctx, t.endpoint.Load(), t.origin.with(
+	h := t.origin.with(
 		"Content-Type", "application/json",
 		"Accept", "application/json, text/event-stream",
 		"Mcp-Protocol-Version", version,
-	), msg)
+	)
+	if repeatable(method) {
+		h = safe(h)
+	}
+	to := t.endpoint.Load()
+	err := t.tell(ctx, to, h, msg)
+	if unknownTo(err) && unknownTo(t.tell(ctx, to, safe(h), []byte(pingProbe))) {
+		// Whoever takes messages does not know the stream any more.
+		t.close(err, nil)
+		return &exchangeError{Closed, false, err}
+	}
+	return err
+}
+
+// unknownTo tells whether a message may have been refused because the server does
+// not know whose it is.
+func unknownTo(err error) bool {
+	var e *StatusError
+	return errors.As(err, &e) && suspicious(e, []byte(e.Body))
 }
 
 // Close ends the stream and lets Run come to its end.

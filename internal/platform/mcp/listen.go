@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -22,9 +23,14 @@ func (t *streamable) listen(g *generation) {
 	ctx := g.stream
 	last, retry := "", time.Duration(-1)
 	failures, opened := 0, false
+	decided := sync.OnceFunc(func() { close(g.decided) })
+	defer decided()
 	for ctx.Err() == nil {
 		res, err := t.open(ctx, g, last)
 		wait := time.Duration(0)
+		if err != nil || res.StatusCode != http.StatusOK || !isEventStream(res) {
+			decided() // there is none
+		}
 		switch {
 		case err != nil:
 			failures++
@@ -38,9 +44,9 @@ func (t *streamable) listen(g *generation) {
 			}
 			opened = true
 			began, before := time.Now(), last
-			heard := false
-			last, retry, heard = t.hear(g, res, last, retry)
-			if heard || last != before || time.Since(began) >= steadyTime {
+			spoke := false
+			last, retry, spoke = t.hear(g, res, last, retry, decided)
+			if spoke || last != before || time.Since(began) >= steadyTime {
 				failures = 0
 			} else {
 				failures++
@@ -118,22 +124,24 @@ func (t *streamable) open(ctx context.Context, g *generation, last string) (*htt
 	return res, nil
 }
 
-// hear delivers what the stream brings until it ends, and returns where it can
-// be resumed, what the server asks for and whether it said anything.
-func (t *streamable) hear(g *generation, res *http.Response, last string, retry time.Duration) (string, time.Duration, bool) {
+// hear notes that there is a stream, delivers what it brings until it ends, and
+// returns where it can be resumed, what the server asks for and whether it said
+// anything.
+func (t *streamable) hear(g *generation, res *http.Response, last string, retry time.Duration, decided func()) (string, time.Duration, bool) {
 	defer res.Body.Close()
 	g.listening.Store(true)
 	defer g.listening.Store(false)
+	decided()
 	events := t.events(res)
 	defer events.release()
 	events.lastID, events.id, events.retry = last, last, retry
-	heard := false
+	spoke := false
 	for {
 		ev, err := events.next()
 		if err != nil {
-			return events.lastID, events.retry, heard
+			return events.lastID, events.retry, spoke
 		}
-		heard = true
+		spoke = true
 		t.event(ev, t.hand)
 	}
 }

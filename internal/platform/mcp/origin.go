@@ -69,6 +69,7 @@ type origin struct {
 	headers http.Header // of every request; never changes
 	http    *http.Transport
 	down    atomic.Bool // the last request could not connect
+	wary    atomic.Bool // a kept connection broke under a request; never false again
 
 	mu sync.Mutex
 	// mu guards the fields below.
@@ -217,23 +218,62 @@ const closedIdle = "http: server closed idle connection"
 // maxStale is how many such connections one request may meet: as many as are kept.
 const maxStale = maxIdle
 
+// safe returns h for a request that may be done twice, which nobody is told: when
+// a kept connection breaks under it, net/http makes it again on another one.
+func safe(h http.Header) http.Header {
+	h = h.Clone()
+	h["Idempotency-Key"] = nil
+	return h
+}
+
+// repeatable tells whether a message may come twice. Only a call may do work;
+// the rest asks, or says what is so.
+func repeatable(method string) bool { return method != methodCall }
+
+const methodCall = "tools/call"
+
+// beWary is called when a kept connection broke before anything of the answer.
+// Some servers close connections after each answer without saying so, and what
+// is on its way by then is lost. From now on no connection is used twice, so
+// that this costs one request and not every other one.
+func (o *origin) beWary() {
+	o.wary.Store(true)
+	o.http.CloseIdleConnections()
+}
+
+// shared tells whether a connection serves many requests at once, as those of
+// HTTP/2 do, which say when they close.
+func shared(c net.Conn) bool {
+	t, ok := c.(*tls.Conn)
+	return ok && t.ConnectionState().NegotiatedProtocol == "h2"
+}
+
 // once makes one request.
 func (o *origin) once(ctx context.Context, method string, u *url.URL, h http.Header, body []byte) (*http.Response, error) {
 	// A request is on its way from the moment it has a connection. If it gets
 	// another one, nothing of it was written to the first.
-	var begun atomic.Bool
+	var begun, kept atomic.Bool
 	trace := &httptrace.ClientTrace{
-		GetConn: func(string) { begun.Store(false) },
-		GotConn: func(got httptrace.GotConnInfo) {
-			if got.Reused && ended(got.Conn) {
-				_ = got.Conn.Close() // nothing was written, so net/http takes another one
+		GetConn: func(string) {
+			if begun.Swap(false); kept.Swap(false) { // it broke, and there is another try
+				o.beWary()
 			}
-			begun.Store(true)
 		},
+		GotConn: func(got httptrace.GotConnInfo) {
+			begun.Store(true)
+			switch {
+			case !got.Reused || shared(got.Conn):
+			case o.wary.Load() || ended(got.Conn):
+				_ = got.Conn.Close() // nothing was written, so net/http takes another one
+			default:
+				kept.Store(true)
+			}
+		},
+		GotFirstResponseByte: func() { kept.Store(false) },
 	}
 	req := (&http.Request{
 		Method: method, URL: u, Host: u.Host, Header: o.cookies(u, h),
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Close: o.wary.Load(),
 	}).WithContext(httptrace.WithClientTrace(ctx, trace))
 	if body != nil {
 		req.ContentLength = int64(len(body))
@@ -253,12 +293,15 @@ func (o *origin) once(ctx context.Context, method string, u *url.URL, h http.Hea
 	case err == nil:
 		o.down.Store(false)
 		o.keep(u, res)
-		return res, nil
+		return unpack(res)
 	case ctx.Err() != nil && begun.Load():
 		return nil, context.Cause(ctx)
 	case ctx.Err() != nil:
 		return nil, &NotDeliveredError{context.Cause(ctx)}
 	case begun.Load():
+		if kept.Load() {
+			o.beWary()
+		}
 		return nil, fmt.Errorf("the connection broke before the answer: %w", err)
 	}
 	o.down.Store(true)

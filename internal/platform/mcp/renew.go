@@ -113,7 +113,7 @@ func (t *streamable) handshake(ctx context.Context, old *generation) (*generatio
 		return nil, errChanged
 	}
 	g := t.newGeneration(next)
-	if err := t.tell(ctx, t.origin.where(), g.post, []byte(`{"jsonrpc":"2.0","method":"`+methodInitialized+`"}`+"\n")); err != nil {
+	if err := t.tell(ctx, t.origin.where(), g.ask, []byte(`{"jsonrpc":"2.0","method":"`+methodInitialized+`"}`+"\n")); err != nil {
 		g.cut()
 		return nil, err
 	}

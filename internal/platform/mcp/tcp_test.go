@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"compress/gzip"
+	"compress/zlib"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -9,6 +10,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"math/big"
@@ -281,4 +283,113 @@ func TestCookiesAreKept(t *testing.T) {
 	}
 	echo(t, s)
 	equal(t, "requests without their cookie", missing.Load(), 0)
+}
+
+// N01: a server closes connections after each answer without saying so, so that
+// what was sent meanwhile is lost. That is found out with what may be sent twice,
+// and then no call is lost.
+func TestN01AServerThatClosesWithoutSayingSo(t *testing.T) {
+	for _, legacy := range []bool{false, true} {
+		how := "strict"
+		if legacy {
+			how = "answers legacy"
+		}
+		handler := testkit.NewHTTP(t, testkit.Each(t, testkit.MustParse(t, scriptEcho)), testkit.MustParseHTTP(t, how))
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodPost {
+				handler.ServeHTTP(w, r)
+				return
+			}
+			answer := httptest.NewRecorder()
+			handler.ServeHTTP(answer, r)
+			c, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			res := answer.Result()
+			res.ContentLength = int64(answer.Body.Len())
+			_ = res.Write(c)
+			time.Sleep(20 * time.Millisecond)
+			_ = c.Close()
+		}))
+		t.Cleanup(server.Close)
+		o := HTTPOptions{URL: server.URL}
+		dial := NewStreamableHTTP
+		if legacy {
+			dial = NewLegacySSE
+		}
+		tr, err := dial(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Connect(t.Context(), tr, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 5 { // as a host does at a start
+			if _, err := s.ListTools(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 10 {
+			echo(t, s)
+		}
+		equal(t, "calls", handler.Count("tools/call"), 10)
+		s.Close(nil)
+		s.Wait()
+	}
+}
+
+// N10: answers that are compressed in another way than was asked for.
+func TestN10CompressedAnswers(t *testing.T) {
+	pack := func(kind string, w io.Writer) io.WriteCloser {
+		if kind == "deflate" {
+			return zlib.NewWriter(w)
+		}
+		return gzip.NewWriter(w)
+	}
+	for _, kind := range []string{"gzip", "GZIP", "x-gzip", "deflate"} {
+		for _, answers := range []string{"json", "sse", "elsewhere"} {
+			handler := testkit.NewHTTP(t, testkit.Each(t, testkit.MustParse(t, scriptEcho)), testkit.MustParseHTTP(t, "answers "+answers))
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Encoding", kind)
+				if r.Method == http.MethodDelete {
+					handler.ServeHTTP(w, r)
+					return
+				}
+				packed := pack(kind, w)
+				handler.ServeHTTP(&packedWriter{w, packed}, r)
+				_ = packed.Close()
+			}))
+			t.Cleanup(server.Close)
+			s, err := dialSession(t, HTTPOptions{URL: server.URL})
+			if err != nil {
+				t.Fatalf("%s, %s: %v", kind, answers, err)
+			}
+			echo(t, s)
+		}
+	}
+	handler := testkit.NewHTTP(t, testkit.Each(t, testkit.MustParse(t, scriptEcho)), testkit.MustParseHTTP(t, ""))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "br")
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	_, err := dialSession(t, HTTPOptions{URL: server.URL})
+	contains(t, fmt.Sprint(err), "the answer (HTTP 200) is compressed as br, which was not asked for")
+}
+
+// A packedWriter compresses what is written, and sends it when it is flushed.
+type packedWriter struct {
+	http.ResponseWriter
+	to io.WriteCloser
+}
+
+func (w *packedWriter) Write(b []byte) (int, error) { return w.to.Write(b) }
+
+// Flush sends what was written.
+func (w *packedWriter) Flush() {
+	_ = w.to.(interface{ Flush() error }).Flush() // a client that is gone does not mind
+	_ = http.NewResponseController(w.ResponseWriter).Flush()
 }

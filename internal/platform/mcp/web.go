@@ -148,24 +148,31 @@ func (w *web) split(text []byte, deliver func(*Message)) bool {
 	return s.split(bytes.TrimPrefix(text, byteOrderMark), deliver) == nil
 }
 
-// event delivers the messages of an event of a stream.
-func (w *web) event(ev event, deliver func(*Message)) {
-	if ev.name != "" && ev.name != "message" {
-		return // of another kind (HTML Living Standard, 9.2.6)
+// event delivers the messages of an event of a stream; false: it is of another
+// kind (HTML Living Standard, 9.2.6). Some servers name those with messages as
+// they like, so that a message is one whatever its event is called.
+func (w *web) event(ev event, deliver func(*Message)) bool {
+	named := ev.name != "" && ev.name != "message"
+	if named && !bytes.Contains(ev.data, []byte(`"jsonrpc"`)) {
+		return false
 	}
 	if ev.long != nil {
 		deliver(&Message{
 			ID:  idOf(ev.long.head, ev.long.tail),
 			Err: &TooLargeError{Size: ev.long.size, Max: int64(w.o.MaxMessage)},
 		})
-		return
+		return true
 	}
-	if !w.split(ev.data, deliver) {
+	if w.split(ev.data, deliver) {
+		return true
+	}
+	if !named {
 		w.noise.Add(1)
 		if w.o.OnNoise != nil {
 			w.o.OnNoise(clip(ev.data, noiseOffered))
 		}
 	}
+	return false
 }
 
 // events reads the stream of an answer.
