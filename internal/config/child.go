@@ -124,6 +124,9 @@ func (w *wiring) command() []string {
 	if hasSeparator(words[0]) && !filepath.IsAbs(words[0]) {
 		words[0] = filepath.Join(w.config.Home.Dir, words[0])
 	}
+	if w.options.LookPath == nil {
+		return words
+	}
 	found, err := w.options.LookPath(words[0], w.app.MCP.Env, w.app.MCP.Dir)
 	if err != nil {
 		message, hint := explainProgram(words[0], err)
@@ -239,7 +242,7 @@ func (w *wiring) entryWords() ([]string, bool) {
 	}
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".py":
-		return []string{pythonProgram, file}, true
+		return []string{variables.python, file}, true
 	case ".js", ".mjs", ".cjs":
 		return []string{"node", file}, true
 	}

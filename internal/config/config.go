@@ -21,9 +21,8 @@ type Options struct {
 	// belong to no app are always reported.
 	Only []string
 	// LookPath finds the program that a child with this environment and working
-	// directory would run. nil means this package's own rule: a word with a
-	// separator is a path, any other is looked for in the PATH of env. An error with
-	// the methods Message and Hint is shown in these two parts.
+	// directory would run. An error with the methods Message and Hint is shown in
+	// these two parts. nil means that nobody looks: commands stay as written.
 	LookPath func(name string, env []string, dir string) (string, error)
 	// Texts holds, by absolute path, texts of files that count instead of those on
 	// disk: a home can be tried before it is written. A nil text is a file that is

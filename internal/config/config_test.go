@@ -1,15 +1,15 @@
 package config
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/aurorabot/aurora/internal/platform/proc"
 )
 
 // write makes a home with these files.
@@ -40,7 +40,7 @@ func load(t testing.TB, home string, env ...string) *Config {
 
 func anyProgram(name string, env []string, dir string) (string, error) {
 	if hasSeparator(name) {
-		return lookPath(name, env, dir)
+		return proc.LookPath(name, env, dir)
 	}
 	return "/bin/" + name, nil
 }
@@ -246,40 +246,6 @@ func TestSizes(t *testing.T) {
 	for _, text := range []string{"", "10", "MiB", "-1MiB", "1M", "1TiB", "1e3B", "99999999999GiB", "1 MiB "} {
 		if got, err := parseSize(text); err == nil {
 			t.Errorf("%q is %v", text, got)
-		}
-	}
-}
-
-func TestProgramsAreFoundInThePathOfTheChild(t *testing.T) {
-	if os.PathSeparator != '/' {
-		t.Skip("the programs of this test are scripts")
-	}
-	dir := write(t, map[string]string{"bin/tool": "#!/bin/sh\n", "bin/plain": "text", "bin/sub/x": "", "sbin/plain": "#!/bin/sh\n"})
-	for _, name := range []string{"bin/tool", "sbin/plain"} {
-		if err := os.Chmod(filepath.Join(dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	env := []string{"PATH=relative:" + filepath.Join(dir, "bin")}
-	both := []string{"PATH=" + filepath.Join(dir, "bin") + ":" + filepath.Join(dir, "sbin")}
-	for _, c := range []struct {
-		name string
-		env  []string
-		want string
-		err  error
-	}{
-		{"tool", env, "bin/tool", nil},
-		{"plain", env, "", fs.ErrPermission},
-		{"plain", both, "sbin/plain", nil},
-		{"sub", env, "", fs.ErrNotExist},
-		{"none", env, "", fs.ErrNotExist},
-		{"tool", nil, "", fs.ErrNotExist},
-		{"bin/tool", nil, "bin/tool", nil},
-		{"./bin/plain", nil, "", fs.ErrPermission},
-	} {
-		got, err := lookPath(c.name, c.env, dir)
-		if c.err != nil && !errors.Is(err, c.err) || c.err == nil && got != filepath.Join(dir, c.want) {
-			t.Errorf("%s: %q, %v", c.name, got, err)
 		}
 	}
 }

@@ -46,16 +46,13 @@ func newReader(home Home, o Options) *reader {
 	if o.Env == nil {
 		o.Env = os.Environ()
 	}
-	if o.LookPath == nil {
-		o.LookPath = lookPath
-	}
 	if o.Self == "" {
 		o.Self, _ = os.Executable() // if it fails, "aurora" is looked for in PATH
 	}
 	r := &reader{
 		options: o,
 		config:  &Config{Home: home, Redact: o.Redact, Files: map[string]string{}},
-		env:     environmentOf(o.Env),
+		env:     environmentOf(variables, o.Env),
 		structs: structs{},
 	}
 	if r.config.Redact == nil {

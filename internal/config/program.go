@@ -4,65 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 )
 
-// lookPath finds a program as [Options.LookPath] describes it. It does not look
-// in the working directory for a word without a separator.
-func lookPath(name string, env []string, dir string) (string, error) {
-	vars := environmentOf(env)
-	if hasSeparator(name) {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
-		return executable(name, vars)
-	}
-	path, _ := vars.lookup("PATH")
-	var unusable error
-	for _, folder := range filepath.SplitList(path) {
-		if !filepath.IsAbs(folder) {
-			continue // a relative entry means another folder for us than for the child
-		}
-		found, err := executable(filepath.Join(folder, name), vars)
-		if err == nil {
-			return found, nil
-		}
-		if unusable == nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errFolder) {
-			unusable = err
-		}
-	}
-	if unusable != nil {
-		return "", unusable
-	}
-	return "", fmt.Errorf("%q was not found in PATH: %w", name, fs.ErrNotExist)
-}
-
-var errFolder = errors.New("is a folder")
-
 func hasSeparator(name string) bool {
 	return strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator)
-}
-
-// executable returns path if it is a program, on Windows with the extension that
-// makes it one.
-func executable(path string, vars *environment) (string, error) {
-	for _, extension := range programExtensions(path, vars) {
-		info, err := os.Stat(path + extension)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
-			return "", fmt.Errorf("%s cannot be read: %s: %w", path, reason(err), err)
-		case info.IsDir():
-			return "", fmt.Errorf("%s %w", path, errFolder)
-		case !isProgram(info):
-			return "", fmt.Errorf("%s is not executable: %w", path, fs.ErrPermission)
-		default:
-			return path + extension, nil
-		}
-	}
-	return "", fmt.Errorf("%s does not exist: %w", path, fs.ErrNotExist)
 }
 
 // An explained error says in two parts what happened and what may help. That of
@@ -87,10 +34,7 @@ func explainProgram(name string, err error) (message, hint string) {
 	switch {
 	case lineHint(name) != "":
 		hint = lineHint(name)
-	case hint != "":
-	case hasSeparator(name):
-		hint = "relative paths start from the home folder"
-	default:
+	case hint == "":
 		hint = "install it, write its whole path, or set PATH in env"
 	}
 	return message, hint
@@ -102,14 +46,11 @@ func programHint(name string, err error) string {
 	if errors.Is(err, fs.ErrPermission) {
 		switch filepath.Ext(base) {
 		case ".py":
-			return fmt.Sprintf("write command: [%s, %s]", pythonProgram, name)
+			return fmt.Sprintf("write command: [%s, %s]", variables.python, name)
 		case ".js", ".mjs", ".cjs":
 			return fmt.Sprintf("write command: [node, %s]", name)
 		}
 		return "make it executable with chmod +x"
-	}
-	if errors.Is(err, errFolder) {
-		return "name a program in it"
 	}
 	switch base {
 	case "npx", "npm", "node":

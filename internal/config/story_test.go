@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/aurorabot/aurora/internal/platform/proc"
 )
 
 var update = flag.Bool("update", false, "rewrite the want sections of testdata/*.txtar, and docs/configuration.md")
@@ -117,7 +119,7 @@ func tell(t *testing.T, archive *txtar.Archive) (*Config, string) {
 	options.LookPath = func(name string, env []string, dir string) (string, error) {
 		switch {
 		case hasSeparator(name):
-			return lookPath(name, env, dir)
+			return proc.LookPath(name, env, dir)
 		case slices.Contains(programs, name):
 			return "/bin/" + name, nil
 		}

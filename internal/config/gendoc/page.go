@@ -38,11 +38,11 @@ func generate(dir string) ([]byte, error) {
 	return regexp.MustCompile(`\n{3,}`).ReplaceAll(out.Bytes(), []byte("\n\n")), nil
 }
 
-var safeNames = regexp.MustCompile(`(?s)var safeNames = \[\]string\{(.*?)\}`)
+var safeNames = regexp.MustCompile(`(?s)var unixVariables = variableRules\{\s*safe:\s*\[\]string\{(.*?)\}`)
 
 // safeVariables names the variables that every child gets.
 func safeVariables(dir string) (string, error) {
-	source, err := os.ReadFile(filepath.Join(dir, "environment_unix.go"))
+	source, err := os.ReadFile(filepath.Join(dir, "variables.go"))
 	if err != nil {
 		return "", err
 	}

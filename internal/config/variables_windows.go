@@ -1,0 +1,4 @@
+package config
+
+// variables are the rules of this system.
+var variables = &windowsVariables
