@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/term"
 
+	"github.com/aurorabot/aurora/internal/call"
 	"github.com/aurorabot/aurora/internal/control"
 )
 
@@ -76,6 +78,11 @@ func TestWhatWasSaidIsRemembered(t *testing.T) {
 	if st, err := os.Stat(file); err != nil || st.Mode().Perm() != 0o600 {
 		t.Errorf("the file: %v, %v", st.Mode(), err)
 	}
+	again.Add(strings.Repeat("a long paste ", 10_000))
+	again.Add("after it")
+	if h := openHistory(file); h.Len() != 5 || h.At(0) != "after it" {
+		t.Errorf("behind a long line %d lines are remembered", h.Len())
+	}
 	for i := range 3 * maxHistory {
 		again.Add(fmt.Sprint("line ", i))
 	}
@@ -127,6 +134,63 @@ func TestTabGoesOn(t *testing.T) {
 			t.Errorf("%q at %d goes on as %q at %d, want %q at %d", c.line, c.pos, got, at, c.want, c.at)
 		}
 	}
+}
+
+// A listener is a house that hears one thing after the other, the first the
+// slowest, until it leaves.
+type listener struct {
+	control.House
+	heard []string
+	leave func() // called with the second thing, which is not heard
+}
+
+func (l *listener) Say(_ context.Context, r control.SayRequest) (control.Said, error) {
+	time.Sleep(time.Second / time.Duration(1+len(l.heard)))
+	if l.leave != nil && len(l.heard) == 1 {
+		l.leave()
+		return control.Said{}, control.Errorf(call.ShuttingDown, "Aurora is stopping")
+	}
+	l.heard = append(l.heard, r.Text)
+	return control.Said{}, nil
+}
+
+// typed is a chat whose person types these lines at once.
+func typed(house control.House, seen *strings.Builder, lines ...string) (c *chat, typed chan string) {
+	typed = make(chan string, len(lines))
+	for _, line := range lines {
+		typed <- line
+	}
+	view := &chatView{write: func(text string) { seen.WriteString(text) }, aside: func(text string) { seen.WriteString(text + "\n") }}
+	return &chat{house: house, session: "main", view: view, ended: make(chan struct{})}, typed
+}
+
+func TestWhatIsTypedAtOnceIsSaidInOrderBeforeThePersonLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		house := new(listener)
+		c, lines := typed(house, new(strings.Builder), "one", "two", "", "three", "/quit")
+		if err := c.talk(t.Context(), lines, nil, nil); err != errLeft {
+			t.Errorf("it ends with %v", err)
+		}
+		if got := strings.Join(house.heard, " "); got != "one two three" {
+			t.Errorf("the house heard %q", got)
+		}
+	})
+}
+
+func TestWhatCouldNotBeSaidIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var seen strings.Builder
+		house := new(listener)
+		c, lines := typed(house, &seen, "one", "two", "three")
+		house.leave = func() { close(c.ended) }
+		c.err = control.Errorf(call.ShuttingDown, "stopped")
+		if err := c.talk(t.Context(), lines, nil, nil); err == nil || !strings.Contains(err.Error(), "has been stopped") {
+			t.Errorf("it ends with %v", err)
+		}
+		if got := seen.String(); !strings.Contains(got, "not said: three") || strings.Contains(got, "one") {
+			t.Errorf("the person sees %q", got)
+		}
+	})
 }
 
 func TestPastedLinesAreOneMessage(t *testing.T) {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,15 +22,13 @@ type chatHistory struct {
 // reason not to talk.
 func openHistory(file string) *chatHistory {
 	h := &chatHistory{file: file}
-	f, err := os.Open(file)
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return h
 	}
-	defer f.Close()
-	in := bufio.NewScanner(f)
-	for in.Scan() {
-		if in.Text() != "" {
-			h.lines = append(h.lines, in.Text())
+	for line := range strings.Lines(string(data)) { // a line that was pasted may be long
+		if line = strings.TrimSuffix(line, "\n"); line != "" {
+			h.lines = append(h.lines, line)
 		}
 	}
 	h.trim()

@@ -65,41 +65,51 @@ func (c *chat) terminal(ctx context.Context, stdin *os.File) error {
 	return c.talk(ctx, lines, read, keys.interrupt)
 }
 
-// talk brings together what the person types and what the house tells.
+// talk brings together what the person types and what the house tells. Lines are
+// said one after the other, in the order in which they were typed, and also those
+// that were typed just before the person leaves.
 func (c *chat) talk(ctx context.Context, lines <-chan string, read <-chan error, interrupt <-chan struct{}) error {
-	said := make(chan error)
-	saying := 0
-	defer func() {
-		for ; saying > 0; saying-- {
-			<-said
-		}
-	}()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	said := make(chan error, 1)
+	var waiting []string // to be said; the first one is on its way
+	say := func() {
+		text := waiting[0]
+		go func() {
+			_, err := c.house.Say(ctx, control.SayRequest{Session: c.session, Text: text})
+			said <- err
+		}()
+	}
 	asked := false // Ctrl-C once already, and nothing was there to stop
+	leaving := false
 	for {
+		if leaving && len(waiting) == 0 {
+			return errLeft
+		}
 		select {
 		case n := <-c.news:
 			c.view.show(n)
 		case line := <-lines:
 			asked = false
 			if quits(line) {
-				return errLeft
+				leaving, lines, read = true, nil, nil
+				continue
 			}
 			if strings.TrimSpace(line) == "" {
 				continue
 			}
-			saying++
-			go func() {
-				_, err := c.house.Say(ctx, control.SayRequest{Session: c.session, Text: line})
-				said <- err
-			}()
+			if waiting = append(waiting, line); len(waiting) == 1 {
+				say()
+			}
 		case err := <-said:
-			saying--
 			if err != nil && ctx.Err() == nil {
 				c.view.aside(c.view.style.red(visible(control.AsError(err).Error())))
 			}
+			if waiting = waiting[1:]; len(waiting) > 0 {
+				say()
+			}
 		case <-interrupt:
+			if leaving {
+				return errLeft
+			}
 			stopped, err := c.house.StopTurn(ctx, c.session)
 			if err == nil && stopped.Stopped {
 				continue
@@ -110,11 +120,17 @@ func (c *chat) talk(ctx context.Context, lines <-chan string, read <-chan error,
 			asked = true
 			c.view.aside(c.view.style.dim("(Ctrl-C again or /quit leaves)"))
 		case err := <-read:
-			if errors.Is(err, io.EOF) {
-				return errLeft
+			if !errors.Is(err, io.EOF) {
+				return err
 			}
-			return err
+			leaving, lines, read = true, nil, nil
 		case <-c.ended:
+			if len(waiting) > 0 && <-said == nil {
+				waiting = waiting[1:]
+			}
+			for _, line := range waiting {
+				c.view.aside(c.view.style.red("not said: " + oneLine(line)))
+			}
 			return c.houseLeft(ctx)
 		case <-ctx.Done():
 			return context.Cause(ctx)
