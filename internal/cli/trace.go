@@ -39,7 +39,7 @@ func (p *program) trace(id string) error {
 	if err != nil {
 		return err
 	}
-	t, err := trace.Find(c.Home.Data(), id)
+	t, err := trace.Find(c.Home.Data(), id, c.Settings.User.Zone())
 	if errors.Is(err, trace.ErrNotFound) {
 		if id == trace.Last {
 			return control.Errorf(call.TraceUnknown, "nothing has happened in this home yet")
@@ -85,7 +85,7 @@ func (p *program) traceStep(step trace.Step, began time.Time) string {
 	}
 	since := ""
 	if !step.At.IsZero() && !began.IsZero() {
-		since = fmt.Sprintf("+%s", max(0, step.At.Sub(began)).Round(time.Millisecond))
+		since = "+" + sinceText(max(0, step.At.Sub(began)))
 	}
 	what := visible(step.What)
 	if step.Name != "" && !strings.Contains(what, step.Name) {
@@ -115,6 +115,14 @@ func (p *program) traceStep(step trace.Step, began time.Time) string {
 		return line
 	}
 	return line + s.dim(strings.TrimRight(fmt.Sprintf("%s%s  %s", strings.Repeat(" ", 46), file, strings.Join(about, ", ")), " ")) + "\n"
+}
+
+// sinceText is a length of time as short as it is still useful.
+func sinceText(d time.Duration) string {
+	if d >= time.Minute {
+		return d.Round(time.Second).String()
+	}
+	return d.Round(time.Millisecond).String()
 }
 
 // pad fills a text with blanks up to a width.

@@ -35,6 +35,14 @@ type User struct {
 	Language string `yaml:"language" one:"zh|en" computed:"zh if $LC_ALL, $LC_MESSAGES or $LANG is Chinese, else en"`
 }
 
+// Zone returns the user's time zone; that of the system where it is not known.
+func (u User) Zone() *time.Location {
+	if z, err := time.LoadLocation(u.TimeZone); err == nil && u.TimeZone != "" {
+		return z
+	}
+	return time.Local
+}
+
 // Startup is how the house starts.
 type Startup struct {
 	// Start although some apps are badly configured: exactly those become unavailable. `aurora up --keep-going` does the same once.

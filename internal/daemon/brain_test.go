@@ -119,7 +119,7 @@ func (h *thinker) way(id, outcome string) *trace.Trace {
 	var got *trace.Trace
 	var err error
 	for limit := time.After(30 * time.Second); ; {
-		got, err = trace.Find(h.Config().Home.Data(), id)
+		got, err = trace.Find(h.Config().Home.Data(), id, h.Config().Settings.User.Zone())
 		if err == nil && got.Outcome == outcome {
 			return got
 		}

@@ -83,17 +83,9 @@ func nodeOptions(c *config.Config) node.Options {
 	set := c.Settings.Brain
 	_, name := model(c)
 	return node.Options{
-		Model: name, Zone: zone(c), Language: c.Settings.User.Language,
+		Model: name, Zone: c.Settings.User.Zone(), Language: c.Settings.User.Language,
 		Debounce: set.Debounce, MaxWait: set.MaxWait, Heartbeat: set.Heartbeat, QuietHours: set.QuietHours,
 	}
-}
-
-// zone returns the user's time zone.
-func zone(c *config.Config) *time.Location {
-	if z, err := time.LoadLocation(c.Settings.User.TimeZone); err == nil && c.Settings.User.TimeZone != "" {
-		return z
-	}
-	return time.Local
 }
 
 // checkTopology adds what is wrong with the topology to the problems of a
@@ -162,13 +154,13 @@ func (m *mind) open() error {
 	lang := brain.Language(c.Settings.User.Language)
 	answers, _ := model(c)
 	keep := c.Settings.Retention
-	m.commands = &commands.Set{House: house, Language: lang, Zone: zone(c), Events: m.events}
+	m.commands = &commands.Set{House: house, Language: lang, Zone: c.Settings.User.Zone(), Events: m.events}
 	limits := c.Settings.LLM.Limits
 	var err error
 	m.runner, err = turn.New(turn.Options{
 		Dir: c.Home.Data("kernel", "turns"), House: house, Model: answers, Commands: m.commands,
 		Limits:   turn.Limits{Steps: limits.TurnSteps, Time: limits.Turn, DayTokens: limits.DayTokens},
-		Language: lang, Zone: zone(c), OnDelta: m.viewers.delta, OnRecord: m.viewers.record, Logger: m.log,
+		Language: lang, Zone: c.Settings.User.Zone(), OnDelta: m.viewers.delta, OnRecord: m.viewers.record, Logger: m.log,
 	})
 	if err != nil {
 		return err

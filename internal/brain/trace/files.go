@@ -14,7 +14,10 @@ import (
 )
 
 // A home is the folder of data, to be read.
-type home struct{ dir string }
+type home struct {
+	dir  string
+	zone *time.Location // of the stream
+}
 
 func (h home) kernel(parts ...string) string {
 	return filepath.Join(append([]string{h.dir, "kernel"}, parts...)...)

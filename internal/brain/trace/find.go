@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aurorabot/aurora/amp"
 	"github.com/aurorabot/aurora/internal/brain/unit"
@@ -22,9 +23,10 @@ const Last = "last"
 var ErrNotFound = errors.New("no event, unit or turn has this id")
 
 // Find returns the way of an event. dataDir is the folder of data. id is a trace
-// id, the id of an event, of a unit (and its turn) or of a call, or [Last].
-func Find(dataDir, id string) (*Trace, error) {
-	h := home{dataDir}
+// id, the id of an event, of a unit (and its turn) or of a call, or [Last]. zone
+// is the user's time zone, in which the stream is written.
+func Find(dataDir, id string, zone *time.Location) (*Trace, error) {
+	h := home{dataDir, zone}
 	if _, err := os.Stat(h.kernel()); err != nil || id == "" {
 		return nil, fmt.Errorf("trace %s: %w", id, ErrNotFound)
 	}

@@ -9,7 +9,7 @@ import (
 // Recent returns the latest events of the inbox, at most so many, the newest
 // first. dataDir is the folder of data. Files that are no events are passed over.
 func Recent(dataDir string, most int) []commands.Event {
-	h := home{dataDir}
+	h := home{dir: dataDir}
 	var out []commands.Event
 	for _, f := range list(h.inbox(), "event_") {
 		if len(out) == most {

@@ -37,6 +37,9 @@ type brainParts struct {
 	house   *house
 }
 
+// shanghai is the zone of the user, who lives far from the machine.
+var shanghai = time.FixedZone("Asia/Shanghai", 8*60*60)
+
 func newBrain(t *testing.T) *brainParts {
 	t.Helper()
 	data := t.TempDir()
@@ -45,7 +48,7 @@ func newBrain(t *testing.T) *brainParts {
 	p.inbox = p.queue("inbox", bus.Events)
 	p.units = p.queue("pipeline/message_queue", bus.Units)
 	p.markers = p.queue("pipeline/internalized", bus.Units)
-	p.stream = node.NewStream(b, time.UTC, 1<<20)
+	p.stream = node.NewStream(b, shanghai, 1<<20)
 	return p
 }
 
@@ -85,7 +88,7 @@ func (p *brainParts) done(q *spool.Spool) {
 
 func (p *brainParts) find(id string) *trace.Trace {
 	p.t.Helper()
-	got, err := trace.Find(p.data, id)
+	got, err := trace.Find(p.data, id, shanghai)
 	p.check(err)
 	return got
 }
@@ -211,6 +214,9 @@ func TestTheWholeWayOfAnEvent(t *testing.T) {
 			t.Errorf("step %d: %+v, %v", i, s, err)
 			continue
 		}
+		if ago := time.Since(s.At); !s.At.IsZero() && (ago < 0 || ago > time.Minute) {
+			t.Errorf("step %d, %s, was at %s", i, s.Kind, s.At)
+		}
 		if s.State != "" && s.Size != info.Size() {
 			t.Errorf("step %d: %d bytes, and %s has %d", i, s.Size, s.File, info.Size())
 		}
@@ -311,7 +317,7 @@ func TestFilesThatAreGoneAreNotThere(t *testing.T) {
 func TestAnUnknownIdIsSaidToBeOne(t *testing.T) {
 	for _, data := range []string{t.TempDir(), newBrain(t).data} {
 		for _, id := range []string{"nobody", trace.Last, "", "../../etc/passwd", "x/1/1"} {
-			if _, err := trace.Find(data, id); !errors.Is(err, trace.ErrNotFound) {
+			if _, err := trace.Find(data, id, time.UTC); !errors.Is(err, trace.ErrNotFound) {
 				t.Errorf("%q: %v", id, err)
 			}
 		}

@@ -90,7 +90,7 @@ func (h home) walk(t *Trace, u found) string {
 		outcome = given
 	}
 	if path, text, ok := h.passage(u.ID); ok {
-		t.Steps = append(t.Steps, h.passageStep(u.ID, path, text))
+		t.Steps = append(t.Steps, h.passageStep(u, path, text))
 		if !u.Wake {
 			outcome = noTurn
 		}
@@ -112,11 +112,13 @@ func (h home) walk(t *Trace, u found) string {
 	return outcome
 }
 
-func (h home) passageStep(id, path, text string) Step {
-	s := Step{Kind: KindStream, Node: "internalizer", Unit: id, File: h.rel(path), Size: int64(len(text))}
+func (h home) passageStep(u found, path, text string) Step {
+	s := Step{Kind: KindStream, Node: "internalizer", Unit: u.ID, File: h.rel(path), Size: int64(len(text))}
 	head, body, _ := strings.Cut(text, "\n")
-	if at, err := time.ParseInLocation("## 2006-01-02 15:04:05", strings.TrimSpace(head), time.Local); err == nil {
-		s.At = at
+	if at, err := time.ParseInLocation("## 2006-01-02 15:04:05", strings.TrimSpace(head), h.zone); err == nil {
+		if s.At = at; at.Equal(u.Created.Truncate(time.Second)) {
+			s.At = u.Created // a heading tells no parts of a second, and nothing goes back in time
+		}
 	} else {
 		body = text
 	}
