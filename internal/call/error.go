@@ -32,6 +32,7 @@ const (
 	ShuttingDown        Code = "SHUTTING_DOWN"
 	ConfigInvalid       Code = "CONFIG_INVALID"
 	HomeLocked          Code = "HOME_LOCKED"
+	HomeUnwritable      Code = "HOME_UNWRITABLE"
 	DaemonUnreachable   Code = "DAEMON_UNREACHABLE"
 	UsageInvalid        Code = "USAGE_INVALID"
 	Internal            Code = "INTERNAL"

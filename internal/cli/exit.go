@@ -18,7 +18,7 @@ const (
 	exitDenied      = 6   // denied, or waiting for approval
 	exitUnavailable = 7   // an app that was needed, or the brain, is not available
 	exitProtocol    = 8   // the app broke the protocol or answered an error
-	exitConfig      = 9   // the configuration is wrong
+	exitConfig      = 9   // the configuration is wrong, or the home cannot be written to
 	exitUnknown     = 10  // it may have been done or not
 	exitInterrupted = 130 // Ctrl-C, as shells expect it
 )
@@ -40,7 +40,7 @@ func exitOf(c call.Code) int {
 		return exitUnavailable
 	case call.ProtocolFault, call.MessageTooLarge, call.TaskRequired, call.CapabilityMissing:
 		return exitProtocol
-	case call.ConfigInvalid:
+	case call.ConfigInvalid, call.HomeUnwritable:
 		return exitConfig
 	case call.OutcomeUnknown:
 		return exitUnknown

@@ -79,6 +79,8 @@ func AsError(err error) *call.Error {
 		return &call.Error{Code: call.CallTimeout, Message: err.Error(), Retryable: true}
 	case errors.Is(err, context.Canceled):
 		return &call.Error{Code: call.CallCancelled, Message: "cancelled by the caller"}
+	case cannotWrite(err):
+		return Unwritable(err)
 	}
 	return &call.Error{Code: call.Internal, Message: err.Error()}
 }

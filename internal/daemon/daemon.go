@@ -112,6 +112,12 @@ func Open(ctx context.Context, o Options) (d *Daemon, err error) {
 	if d.lock, err = acquire(ctx, home.RunDir(), wait); err != nil {
 		return d, err
 	}
+	if !o.OneShot {
+		// What runs everything lives on what it writes. One call does not.
+		if err = probe(home.RunDir()); err != nil {
+			return d, control.Unwritable(err)
+		}
+	}
 	if err = control.Clean(home.RunDir()); err != nil {
 		return d, fmt.Errorf("removing an old control endpoint: %w", err)
 	}
@@ -193,11 +199,11 @@ func openHome(dir string) (config.Home, error) {
 		return home, control.Errorf(call.ConfigInvalid, "the home folder %s does not exist", abs)
 	}
 	if err := os.MkdirAll(home.RunDir(), 0o700); err != nil {
-		return home, control.Errorf(call.ConfigInvalid, "the home cannot be written to: %v", err)
+		return home, control.Unwritable(err)
 	}
 	// A data folder that somebody made with wider rights is narrowed.
 	if err := os.Chmod(home.Data(), 0o700); err != nil {
-		return home, control.Errorf(call.ConfigInvalid, "the rights of the data folder: %v", err)
+		return home, control.Unwritable(err)
 	}
 	return home, nil
 }

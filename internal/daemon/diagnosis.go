@@ -181,7 +181,7 @@ func writable(home config.Home) Check {
 // probe writes a small file into a folder, makes it durable, and removes it. An
 // empty file would fit on a disk that is full.
 func probe(dir string) error {
-	f, err := os.CreateTemp(dir, ".doctor-*")
+	f, err := os.CreateTemp(dir, ".probe-*")
 	if err != nil {
 		return err
 	}
