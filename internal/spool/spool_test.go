@@ -195,7 +195,7 @@ func TestTenThousandFilesAreSeenAtTheStart(t *testing.T) {
 		items = append(items, item(n+1))
 	}
 	put(t, s, items...)
-	s = open(t, "/s", Options{Files: mem.Crash(), Inspect: inspect})
+	s = open(t, "/s", Options{Files: mem.PowerLoss(false), Inspect: inspect})
 	for n := range 10_000 {
 		if c := next(t, s); c.Name != item(n+1).Name {
 			t.Fatalf("file %d is %s", n+1, c.Name)
@@ -253,7 +253,7 @@ func TestADroppedFileIsWelcomeAndABrokenOneMustStandStill(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() { s.Run(ctx) })
 		write := func(name, data string) {
-			mem.Drop("/s/pending/"+name, data)
+			mem.Write("/s/pending/"+name, []byte(data))
 		}
 		write("hand.json", `{"n":0}`)
 		write("slow.json", `{"n":`)
@@ -345,7 +345,7 @@ func TestNothingCountedIsLostWhereverTheDiskFails(t *testing.T) {
 				counted := work(mem)
 				after := mem
 				if kind != "one failure" {
-					after = mem.Crash()
+					after = mem.PowerLoss(false)
 				}
 				after.FailAt(0)
 				after.LoseAt(0)

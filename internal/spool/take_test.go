@@ -70,13 +70,13 @@ func TestWhatWasFoundIsDurable(t *testing.T) {
 	if n, err := s.Put(item(1)); n != 0 || err == nil {
 		t.Fatalf("put %d, %v", n, err)
 	}
-	if mem.Crash().Durable("/s/pending/event_1.json") {
+	if mem.PowerLoss(false).Durable("/s/pending/event_1.json") {
 		t.Fatal("the folder was synced after all")
 	}
 	if !has(t, s, "event_1.json") {
 		t.Error("not found")
 	}
-	if !mem.Crash().Durable("/s/pending/event_1.json") {
+	if !mem.PowerLoss(false).Durable("/s/pending/event_1.json") {
 		t.Error("found, and lost with the power")
 	}
 }

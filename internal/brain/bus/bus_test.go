@@ -17,9 +17,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/aurorabot/aurora/internal/brain/bus/bustest"
 	"github.com/aurorabot/aurora/internal/brain/unit"
 	"github.com/aurorabot/aurora/internal/spool"
+	"github.com/aurorabot/aurora/internal/spool/spooltest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -81,7 +81,7 @@ func TestFault7_AStarNeverCrossesASlash(t *testing.T) {
 		t.Error("heartbeat/*.json is the files right in heartbeat")
 	}
 	// And a queue gives out what waits, not what is done.
-	b := New(Options{Dir: "/k", Files: bustest.NewDisk()})
+	b := New(Options{Dir: "/k", Files: spooltest.New()})
 	w, err := b.Watch("pipeline/x/*.json", Events)
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestFault7_AStarNeverCrossesASlash(t *testing.T) {
 }
 
 func TestFault5_WhatWaitsFromTheLastRunIsSeenAtTheStart(t *testing.T) {
-	disk := bustest.NewDisk()
+	disk := spooltest.New()
 	disk.Write("/k/inbox/pending/event_2.json", eventFile("2", 2))
 	disk.Write("/k/inbox/processing/event_1.json", eventFile("1", 1))
 	disk.Write("/k/heartbeat/tick.json", []byte(`{"number":41}`))
@@ -131,7 +131,7 @@ func TestFault5_WhatWaitsFromTheLastRunIsSeenAtTheStart(t *testing.T) {
 
 func TestAWritingWakesItsWatchersAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := New(Options{Dir: "/k", Files: bustest.NewDisk()})
+		b := New(Options{Dir: "/k", Files: spooltest.New()})
 		w, err := b.Watch("heartbeat/*.json", "")
 		if err != nil {
 			t.Fatal(err)
@@ -217,8 +217,8 @@ func TestFault6_AReaderSeesTheOldStateOrTheNewOne(t *testing.T) {
 // Whatever step fails and whether or not the power goes: the state is the old
 // one or the new one, and the new one once WriteState said so.
 func TestStateSurvivesADiskThatFailsAnywhere(t *testing.T) {
-	prepare := func() *bustest.Disk {
-		disk := bustest.NewDisk()
+	prepare := func() *spooltest.Disk {
+		disk := spooltest.New()
 		disk.Write("/k/self/state.md", []byte("old"))
 		disk.Write("/k/self/.state.md.tmp", []byte("of an earlier run"))
 		return disk
@@ -231,7 +231,7 @@ func TestStateSurvivesADiskThatFailsAnywhere(t *testing.T) {
 		disk := prepare()
 		disk.LoseAt(step)
 		err := New(Options{Dir: "/k", Files: disk}).WriteState("self/state.md", []byte("new"))
-		for name, after := range map[string]*bustest.Disk{"killed": disk.Kill(), "power lost": disk.PowerLoss(false)} {
+		for name, after := range map[string]*spooltest.Disk{"killed": disk.Kill(), "power lost": disk.PowerLoss(false)} {
 			b := New(Options{Dir: "/k", Files: after})
 			got, readErr := b.ReadState("self/state.md")
 			if readErr != nil || string(got) != "new" && (err == nil || string(got) != "old") {
@@ -245,7 +245,7 @@ func TestStateSurvivesADiskThatFailsAnywhere(t *testing.T) {
 }
 
 func TestPlacesThatAreNone(t *testing.T) {
-	b := New(Options{Dir: "/k", Files: bustest.NewDisk()})
+	b := New(Options{Dir: "/k", Files: spooltest.New()})
 	for _, path := range []string{"", "inbox/*.json", "pipeline/*", "../x", "heartbeat/tick.json"} {
 		if _, err := b.Queue(path, Events); err == nil {
 			t.Errorf("opened a queue %q", path)
@@ -272,7 +272,7 @@ func TestPlacesThatAreNone(t *testing.T) {
 
 func TestADroppedUnitIsFoundAndABrokenOneSetAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		inbox, err := spool.Open("/k/inbox", spool.Options{Files: disk, Inspect: unit.InspectEvent})
 		if err != nil {
 			t.Fatal(err)

@@ -18,10 +18,10 @@ import (
 
 	"github.com/aurorabot/aurora/amp"
 	"github.com/aurorabot/aurora/internal/brain/bus"
-	"github.com/aurorabot/aurora/internal/brain/bus/bustest"
 	"github.com/aurorabot/aurora/internal/brain/unit"
 	"github.com/aurorabot/aurora/internal/redact"
 	"github.com/aurorabot/aurora/internal/spool"
+	"github.com/aurorabot/aurora/internal/spool/spooltest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // own, and a worker gets the units.
 type stage struct {
 	t    *testing.T
-	disk *bustest.Disk
+	disk *spooltest.Disk
 	bus  *bus.Bus
 	*Circuit
 	log  *strings.Builder
@@ -76,7 +76,7 @@ nodes:
 `
 
 // play runs a circuit whose worker is node until the test stops it.
-func play(t *testing.T, disk *bustest.Disk, config string, node Node) *stage {
+func play(t *testing.T, disk *spooltest.Disk, config string, node Node) *stage {
 	t.Helper()
 	s := &stage{t: t, disk: disk, bus: bus.New(bus.Options{Dir: "/k", Files: disk}), log: new(strings.Builder)}
 	holds := 0
@@ -192,7 +192,7 @@ func TestFault1_ANodeThatFailedRunsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var fail atomic.Bool
 		var got record[string]
-		s := play(t, bustest.NewDisk(), "attempts: 2", worker(func(_ context.Context, j *Job) error {
+		s := play(t, spooltest.New(), "attempts: 2", worker(func(_ context.Context, j *Job) error {
 			if fail.Load() {
 				return errors.New("model is away")
 			}
@@ -221,7 +221,7 @@ func TestFault1_ANodeThatFailedRunsAgain(t *testing.T) {
 func TestFault2_WhatArrivesWhileANodeRunsIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got record[string]
-		s := play(t, bustest.NewDisk(), "", worker(func(_ context.Context, j *Job) error {
+		s := play(t, spooltest.New(), "", worker(func(_ context.Context, j *Job) error {
 			time.Sleep(time.Minute)
 			got.add(idOf(j.Data))
 			return nil
@@ -237,7 +237,7 @@ func TestFault2_WhatArrivesWhileANodeRunsIsNotLost(t *testing.T) {
 
 func TestFault3_AFileIsDoneWhenItsEffectIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		working := make(chan struct{})
 		s := play(t, disk, "", worker(func(ctx context.Context, _ *Job) error {
 			working <- struct{}{}
@@ -269,7 +269,7 @@ func TestFault3_AFileIsDoneWhenItsEffectIs(t *testing.T) {
 
 func TestFault5_AStartNeedsNoNewEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		for n := range 3 {
 			e := event("a", n+1)
 			data, _ := e.MarshalJSON()
@@ -293,7 +293,7 @@ func TestFault5_AStartNeedsNoNewEvent(t *testing.T) {
 func TestFault15_NobodyPollsSoAnEventIsTakenAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at record[time.Time]
-		s := play(t, bustest.NewDisk(), "", worker(func(context.Context, *Job) error { at.add(time.Now()); return nil }))
+		s := play(t, spooltest.New(), "", worker(func(context.Context, *Job) error { at.add(time.Now()); return nil }))
 		pass(12345 * time.Millisecond)
 		said := time.Now()
 		s.say("a", 1)
@@ -308,7 +308,7 @@ func TestFault15_NobodyPollsSoAnEventIsTakenAtOnce(t *testing.T) {
 func TestAPanicIsAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tries atomic.Int64
-		s := play(t, bustest.NewDisk(), "", worker(func(context.Context, *Job) error {
+		s := play(t, spooltest.New(), "", worker(func(context.Context, *Job) error {
 			if tries.Add(1) < 3 {
 				panic("the key is hunter2hunter2 " + strings.Repeat("x", 1000))
 			}
@@ -332,7 +332,7 @@ func TestAttemptsComeSlowerAndSlowerThenTheFileIsDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Duration
 		began := time.Now()
-		s := play(t, bustest.NewDisk(), "attempts: 8", worker(func(context.Context, *Job) error {
+		s := play(t, spooltest.New(), "attempts: 8", worker(func(context.Context, *Job) error {
 			at = append(at, time.Since(began))
 			return fmt.Errorf("hunter2hunter2 is refused")
 		}))
@@ -362,7 +362,7 @@ func TestAFailureOfTheDiskKillsNoFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var over atomic.Bool
-				s := play(t, bustest.NewDisk(), "attempts: 1", worker(func(context.Context, *Job) error {
+				s := play(t, spooltest.New(), "attempts: 1", worker(func(context.Context, *Job) error {
 					if over.Load() {
 						return nil
 					}
@@ -394,7 +394,7 @@ func mustQueue(t *testing.T, s *stage) *spool.Spool {
 func TestWhatCannotBeCuredIsDeadAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tries atomic.Int64
-		s := play(t, bustest.NewDisk(), "", worker(func(context.Context, *Job) error {
+		s := play(t, spooltest.New(), "", worker(func(context.Context, *Job) error {
 			tries.Add(1)
 			return fmt.Errorf("unit: %w", Permanent(errors.New("it makes no sense")))
 		}))
@@ -411,7 +411,7 @@ func TestWhatCannotBeCuredIsDeadAtOnce(t *testing.T) {
 func TestASessionThatFailsHoldsUpNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got record[string]
-		s := play(t, bustest.NewDisk(), "concurrency: 1", worker(func(_ context.Context, j *Job) error {
+		s := play(t, spooltest.New(), "concurrency: 1", worker(func(_ context.Context, j *Job) error {
 			if id := idOf(j.Data); id != "bad-1" {
 				got.add(id)
 				return nil
@@ -434,7 +434,7 @@ func TestOneFileOfASessionAtATimeAndSoManyInAll(t *testing.T) {
 		var mu sync.Mutex
 		inHand, most := map[string]int{}, 0
 		order := map[string][]int{}
-		s := play(t, bustest.NewDisk(), "concurrency: 4", worker(func(_ context.Context, j *Job) error {
+		s := play(t, spooltest.New(), "concurrency: 4", worker(func(_ context.Context, j *Job) error {
 			u, _ := unit.Parse(j.Data)
 			mu.Lock()
 			inHand[u.Session]++
@@ -474,7 +474,7 @@ func TestOneFileOfASessionAtATimeAndSoManyInAll(t *testing.T) {
 
 func TestAFileTheProcessDiesOfIsDeadInTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		for run := 0; ; run++ {
 			tried := make(chan struct{}, 1)
 			s := play(t, disk, "", worker(func(ctx context.Context, _ *Job) error {
@@ -505,7 +505,7 @@ func TestAFileTheProcessDiesOfIsDeadInTheEnd(t *testing.T) {
 
 func TestHeldJobsEndWhenTheNodeSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		var given record[*Job]
 		s := play(t, disk, "attempts: 77", worker(func(_ context.Context, j *Job) error {
 			if j.Data = nil; len(given.all()) == 5 {
@@ -545,7 +545,7 @@ func TestHeldJobsEndWhenTheNodeSaysSo(t *testing.T) {
 
 func TestAnEndTheDiskRefusesIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		s := play(t, disk, "", worker(func(context.Context, *Job) error {
 			disk.LoseAt(disk.Steps() + 1)
 			return nil
@@ -575,7 +575,7 @@ func TestALifeThatFailsBeginsAgain(t *testing.T) {
 			<-ctx.Done()
 			return nil
 		}}
-		s := play(t, bustest.NewDisk(), "", node)
+		s := play(t, spooltest.New(), "", node)
 		synctest.Wait()
 		if st := s.worker(); st.State != Failing || st.LastError != "tired" {
 			t.Errorf("status %+v", st)
@@ -593,7 +593,7 @@ func TestALifeThatFailsBeginsAgain(t *testing.T) {
 
 func TestAStateFileWakesItsWatcher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		b := bus.New(bus.Options{Dir: "/k", Files: disk})
 		var got record[string]
 		var fail atomic.Bool
@@ -643,7 +643,7 @@ nodes:
 }
 
 func TestStatusMayBeAskedAtAnyTime(t *testing.T) {
-	s := play(t, bustest.NewDisk(), "concurrency: 3", worker(func(context.Context, *Job) error { return nil }))
+	s := play(t, spooltest.New(), "concurrency: 3", worker(func(context.Context, *Job) error { return nil }))
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {

@@ -12,9 +12,9 @@ import (
 
 	"github.com/aurorabot/aurora/amp"
 	"github.com/aurorabot/aurora/internal/brain/bus"
-	"github.com/aurorabot/aurora/internal/brain/bus/bustest"
 	"github.com/aurorabot/aurora/internal/brain/unit"
 	"github.com/aurorabot/aurora/internal/spool"
+	"github.com/aurorabot/aurora/internal/spool/spooltest"
 )
 
 const clockTopology = plainTopologyHead + `
@@ -29,7 +29,7 @@ nodes:
   - {id: act, type: externalizer}
 `
 
-func lastTick(t *testing.T, disk *bustest.Disk) Tick {
+func lastTick(t *testing.T, disk *spooltest.Disk) Tick {
 	t.Helper()
 	data, err := disk.ReadFile("/k/heartbeat/tick.json")
 	if err != nil {
@@ -46,7 +46,7 @@ func TestFault13_BeatsAreCountedOverRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := usual()
 		o.Heartbeat = time.Minute
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		for run := range 3 {
 			w := wakeAs(t, disk, o, fmt.Sprintf(clockTopology, ""))
 			pass(90 * time.Second) // two beats
@@ -68,7 +68,7 @@ func TestABrokenTickIsNoReasonToStandStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := usual()
 		o.Heartbeat = time.Minute
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		disk.Write("/k/heartbeat/tick.json", []byte("{"))
 		w := wakeAs(t, disk, o, fmt.Sprintf(clockTopology, ""))
 		synctest.Wait()
@@ -88,7 +88,7 @@ func TestABrokenTickIsNoReasonToStandStill(t *testing.T) {
 
 func TestNoHeartbeatIfNobodyWantsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wakeAs(t, bustest.NewDisk(), usual(), fmt.Sprintf(clockTopology, "{name: a, hour: 9}"))
+		w := wakeAs(t, spooltest.New(), usual(), fmt.Sprintf(clockTopology, "{name: a, hour: 9}"))
 		pass(2 * time.Hour)
 		same(t, "heartbeat", w.in("heartbeat"), "timers_clockwork.json")
 		if len(w.units()) != 1 { // and the timers need none
@@ -99,7 +99,7 @@ func TestNoHeartbeatIfNobodyWantsOne(t *testing.T) {
 }
 
 // fired returns the events of timers, in order.
-func fired(t *testing.T, disk *bustest.Disk) []string {
+func fired(t *testing.T, disk *spooltest.Disk) []string {
 	t.Helper()
 	var all []string
 	for _, folder := range []string{"pending", "done"} {
@@ -132,7 +132,7 @@ func fired(t *testing.T, disk *bustest.Disk) []string {
 
 func TestEachTimeOfARuleMakesOneEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // it is 08:00
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		w := wakeAs(t, disk, usual(), fmt.Sprintf(clockTopology,
 			"{name: morning, hour: 7, minute: 30}, {name: noon, hour: 12}, {name: hourly, minute: 15}, {name: stretch, every: 5h, type: timer.stretch}"))
 		pass(6 * time.Hour)
@@ -149,7 +149,7 @@ func TestEachTimeOfARuleMakesOneEvent(t *testing.T) {
 
 func TestATimeFiresOnceOverRestartsAndWhatWasMissedFiresOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		topology := fmt.Sprintf(clockTopology, "{name: noon, hour: 12}, {name: hourly, minute: 0}")
 		run := func(d time.Duration) {
 			w := wakeAs(t, disk, usual(), topology)
@@ -171,7 +171,7 @@ func TestATimeFiresOnceOverRestartsAndWhatWasMissedFiresOnce(t *testing.T) {
 }
 
 func TestAClockThatJumps(t *testing.T) {
-	disk := bustest.NewDisk()
+	disk := spooltest.New()
 	b := bus.New(bus.Options{Dir: "/k", Files: disk})
 	inbox, err := b.Queue(bus.Inbox, bus.Events)
 	if err != nil {
@@ -253,8 +253,8 @@ func TestTimesThatTheWallClockSkipsOrRepeats(t *testing.T) {
 func TestTimersWhereverTheDiskFails(t *testing.T) {
 	topology := fmt.Sprintf(clockTopology, "{name: hourly, minute: 0}")
 	steps := 0
-	run := func(t *testing.T, step int, once bool, end func(*bustest.Disk) *bustest.Disk) {
-		disk := bustest.NewDisk()
+	run := func(t *testing.T, step int, once bool, end func(*spooltest.Disk) *spooltest.Disk) {
+		disk := spooltest.New()
 		if once {
 			disk.FailAt(step)
 		} else if step > 0 {
@@ -290,10 +290,10 @@ func TestTimersWhereverTheDiskFails(t *testing.T) {
 		}
 		settledUnits(t, w)
 	}
-	synctest.Test(t, func(t *testing.T) { run(t, 0, true, (*bustest.Disk).Kill) })
+	synctest.Test(t, func(t *testing.T) { run(t, 0, true, (*spooltest.Disk).Kill) })
 	for step := 1; step <= steps; step++ {
-		for name, end := range map[string]func(*bustest.Disk) *bustest.Disk{
-			"killed": (*bustest.Disk).Kill, "power lost": func(d *bustest.Disk) *bustest.Disk { return d.PowerLoss(false) },
+		for name, end := range map[string]func(*spooltest.Disk) *spooltest.Disk{
+			"killed": (*spooltest.Disk).Kill, "power lost": func(d *spooltest.Disk) *spooltest.Disk { return d.PowerLoss(false) },
 		} {
 			t.Run(fmt.Sprintf("step %d, %s", step, name), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { run(t, step, name == "killed" && step%2 == 0, end) })
@@ -328,7 +328,7 @@ const sweepTopology = plainTopologyHead + `
 
 func TestFault8_WhatWaitsTooLongIsSetAsideAndNothingIsRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		o := usual()
 		w := wakeAs(t, disk, o, sweepTopology)
 		// The brain is deaf: its inbox is watched by nobody that runs.
@@ -415,7 +415,7 @@ func TestFault8_WhatWaitsTooLongIsSetAsideAndNothingIsRemoved(t *testing.T) {
 
 func TestWhatWaitsBehindATurnThatNeverEndsIsSetAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		w := wakeAs(t, disk, usual(), sweepTopology)
 		w.turn = func(ctx context.Context, u *unit.Unit) error {
 			if u.Session == "stuck" {

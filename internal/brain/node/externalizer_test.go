@@ -10,13 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aurorabot/aurora/internal/brain/bus/bustest"
 	"github.com/aurorabot/aurora/internal/brain/unit"
+	"github.com/aurorabot/aurora/internal/spool/spooltest"
 )
 
 func TestFault3_AMarkerIsDoneWhenItsTurnIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		w := wake(t, disk, usual(), "", "")
 		tries := 0
 		w.turn = func(ctx context.Context, _ *unit.Unit) error {
@@ -45,7 +45,7 @@ func TestFault3_AMarkerIsDoneWhenItsTurnIs(t *testing.T) {
 
 func TestATurnThatFailsTooOftenIsDeadAndTheNextOneBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wake(t, bustest.NewDisk(), usual(), "", "")
+		w := wake(t, spooltest.New(), usual(), "", "")
 		w.turn = func(_ context.Context, u *unit.Unit) error {
 			if u.Text == "/bad" {
 				return errors.New("no")
@@ -67,7 +67,7 @@ func TestTwoHundredSessionsAtOnce(t *testing.T) {
 		const sessions, rounds, atOnce = 200, 5, 4
 		o := usual()
 		o.Model = "test"
-		w := wake(t, bustest.NewDisk(), o, "", "")
+		w := wake(t, spooltest.New(), o, "", "")
 		var mu sync.Mutex
 		inHand, most := map[string]bool{}, 0
 		var order []string

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/aurorabot/aurora/amp"
-	"github.com/aurorabot/aurora/internal/brain/bus/bustest"
 	"github.com/aurorabot/aurora/internal/brain/unit"
 	"github.com/aurorabot/aurora/internal/spool"
+	"github.com/aurorabot/aurora/internal/spool/spooltest"
 )
 
 // drop puts an event on the disk as the bridge leaves it: durable, and pending.
-func drop(t *testing.T, disk *bustest.Disk, e *amp.Envelope) *amp.Envelope {
+func drop(t *testing.T, disk *spooltest.Disk, e *amp.Envelope) *amp.Envelope {
 	t.Helper()
 	data, err := e.MarshalJSON()
 	if err != nil {
@@ -26,7 +26,7 @@ func drop(t *testing.T, disk *bustest.Disk, e *amp.Envelope) *amp.Envelope {
 }
 
 // firstEvents are some of every kind.
-func firstEvents(t *testing.T, disk *bustest.Disk) []*amp.Envelope {
+func firstEvents(t *testing.T, disk *spooltest.Disk) []*amp.Envelope {
 	return []*amp.Envelope{
 		drop(t, disk, said(1, "private:7", "hello")),
 		drop(t, disk, envelope(2, "lifecycle.started", "", `{"state":"ready"}`)),
@@ -92,15 +92,15 @@ func settled(t *testing.T, w *world, events []*amp.Envelope) {
 // ends after it: every event is in exactly one unit, every unit in the stream
 // exactly once.
 func TestNothingIsLostOrDoubledWhereverItIsInterrupted(t *testing.T) {
-	ends := map[string]func(*bustest.Disk) *bustest.Disk{
+	ends := map[string]func(*spooltest.Disk) *spooltest.Disk{
 		"nothing else happens": nil,
-		"killed":               (*bustest.Disk).Kill,
-		"power lost":           func(d *bustest.Disk) *bustest.Disk { return d.PowerLoss(false) },
-		"power lost, torn":     func(d *bustest.Disk) *bustest.Disk { return d.PowerLoss(true) },
+		"killed":               (*spooltest.Disk).Kill,
+		"power lost":           func(d *spooltest.Disk) *spooltest.Disk { return d.PowerLoss(false) },
+		"power lost, torn":     func(d *spooltest.Disk) *spooltest.Disk { return d.PowerLoss(true) },
 	}
 	steps := 0
 	synctest.Test(t, func(t *testing.T) {
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		events := firstEvents(t, disk)
 		w := wake(t, disk, usual(), "", "")
 		pass(time.Minute)
@@ -113,7 +113,7 @@ func TestNothingIsLostOrDoubledWhereverItIsInterrupted(t *testing.T) {
 		for name, end := range ends {
 			t.Run(fmt.Sprintf("step %d, %s", step, name), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					disk := bustest.NewDisk()
+					disk := spooltest.New()
 					events := firstEvents(t, disk)
 					if end == nil {
 						disk.FailAt(step)
@@ -152,7 +152,7 @@ func TestNothingIsLostOrDoubledOverManyRandomEnds(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				random := rand.New(rand.NewPCG(seed, 7))
-				disk := bustest.NewDisk()
+				disk := spooltest.New()
 				var events []*amp.Envelope
 				// A small stream goes to the archive often.
 				topology := fmt.Sprintf(plainTopology, "unit_events: 3", "stream_bytes: 4096")

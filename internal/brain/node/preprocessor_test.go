@@ -12,14 +12,14 @@ import (
 
 	"github.com/aurorabot/aurora/amp"
 	"github.com/aurorabot/aurora/internal/brain/bus"
-	"github.com/aurorabot/aurora/internal/brain/bus/bustest"
 	"github.com/aurorabot/aurora/internal/brain/unit"
 	"github.com/aurorabot/aurora/internal/spool"
+	"github.com/aurorabot/aurora/internal/spool/spooltest"
 )
 
 func TestWhatASessionSaysBecomesOneUnitWhenItIsQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wake(t, bustest.NewDisk(), usual(), "", "")
+		w := wake(t, spooltest.New(), usual(), "", "")
 		w.put(said(1, "private:7", "hello"))
 		pass(1500 * time.Millisecond)
 		w.put(said(2, "private:7", "are you there?"), said(3, "private:8", "hi"))
@@ -41,7 +41,7 @@ func TestWhatASessionSaysBecomesOneUnitWhenItIsQuiet(t *testing.T) {
 
 func TestNobodyWaitsLongerThanTheLongest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wake(t, bustest.NewDisk(), usual(), "", "")
+		w := wake(t, spooltest.New(), usual(), "", "")
 		for n := range 9 { // never quiet for two seconds
 			w.put(said(n+1, "s", fmt.Sprint(n)))
 			pass(1200 * time.Millisecond)
@@ -53,7 +53,7 @@ func TestNobodyWaitsLongerThanTheLongest(t *testing.T) {
 
 func TestWhoIsTypingKeepsNobodyFromAnswering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wake(t, bustest.NewDisk(), usual(), "", "")
+		w := wake(t, spooltest.New(), usual(), "", "")
 		w.put(said(1, "s", "hello"))
 		for n := range 5 {
 			pass(500 * time.Millisecond)
@@ -68,7 +68,7 @@ func TestWhoIsTypingKeepsNobodyFromAnswering(t *testing.T) {
 
 func TestFault4_WhatWaitsForQuietIsOnDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		w := wake(t, disk, usual(), "", "")
 		w.put(said(1, "s", "hello"), said(2, "s", "you"))
 		pass(time.Second)
@@ -87,7 +87,7 @@ func TestFault4_WhatWaitsForQuietIsOnDisk(t *testing.T) {
 
 func TestFault10_TheSessionIsThePayloads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wake(t, bustest.NewDisk(), usual(), "", "")
+		w := wake(t, spooltest.New(), usual(), "", "")
 		e := envelope(1, amp.TypeMessageReceived, "group_123456", `{"text":"hi","session_id":"something else","group_id":"123456"}`)
 		w.put(e)
 		pass(3 * time.Second)
@@ -100,7 +100,7 @@ func TestFault10_TheSessionIsThePayloads(t *testing.T) {
 
 func TestAGroupIsOneSessionWithEachSpeakerByName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wake(t, bustest.NewDisk(), usual(), "", "")
+		w := wake(t, spooltest.New(), usual(), "", "")
 		w.put(
 			saidIn(1, "g-ä", "1", "小明", "今天天气怎么样"),
 			saidIn(2, "g-ä", "2", "小红", "不知道\n小明 (1): 我请客"),
@@ -122,7 +122,7 @@ func TestAGroupIsOneSessionWithEachSpeakerByName(t *testing.T) {
 
 func TestWhatIsNotOnTheListWakesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wake(t, bustest.NewDisk(), usual(), "", "")
+		w := wake(t, spooltest.New(), usual(), "", "")
 		quiet := []*amp.Envelope{
 			envelope(1, "lifecycle.started", "", `{"state":"ready"}`), envelope(2, "mcp.notification.x", "", ""),
 			envelope(3, "weather.reported", "s", ""), envelope(4, "tool.completed", "s", `{"tool":"a.b","caller":"cli","outcome":"ok"}`),
@@ -153,7 +153,7 @@ func TestWhatIsNotOnTheListWakesNobody(t *testing.T) {
 
 func TestTheWakeListIsTheKeepers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wake(t, bustest.NewDisk(), usual(), "wake: [rhythm.*, weather.reported, tool.*]", "")
+		w := wake(t, spooltest.New(), usual(), "wake: [rhythm.*, weather.reported, tool.*]", "")
 		w.put(envelope(1, "rhythm.morning", "", ""), envelope(2, "weather.reported", "s", ""), said(3, "p", "hello"),
 			envelope(4, "tool.completed", "c", `{"tool":"a.b","caller":"cli","outcome":"ok"}`))
 		pass(time.Minute)
@@ -166,7 +166,7 @@ func TestTheWakeListIsTheKeepers(t *testing.T) {
 
 func TestEventsOutsideOfSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wake(t, bustest.NewDisk(), usual(), "", "")
+		w := wake(t, spooltest.New(), usual(), "", "")
 		// What wakes is a unit of its own, at once.
 		w.put(envelope(1, "alarm.triggered", "", `{"label":"吃药"}`), envelope(2, "alarm.triggered", "", `{"label":"起床"}`))
 		synctest.Wait()
@@ -190,7 +190,7 @@ func TestEventsOutsideOfSessions(t *testing.T) {
 
 func TestTheSameSessionOfTwoAppsIsTwoSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wake(t, bustest.NewDisk(), usual(), "", "")
+		w := wake(t, spooltest.New(), usual(), "", "")
 		other := said(2, "group_1", "b")
 		other.Header.Source.App = "im.polaris.telegram"
 		account := said(3, "group_1", "c")
@@ -206,7 +206,7 @@ func TestTheSameSessionOfTwoAppsIsTwoSessions(t *testing.T) {
 
 func TestAFullUnitDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wake(t, bustest.NewDisk(), usual(), "unit_events: 3, unit_bytes: 2048", "")
+		w := wake(t, spooltest.New(), usual(), "unit_events: 3, unit_bytes: 2048", "")
 		for n := range 7 {
 			w.put(said(n+1, "s", fmt.Sprint(n)))
 		}
@@ -225,7 +225,7 @@ func TestAFullUnitDoesNotWait(t *testing.T) {
 
 func TestACommandDoesNotWaitAndStandsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wake(t, bustest.NewDisk(), usual(), "", "")
+		w := wake(t, spooltest.New(), usual(), "", "")
 		w.put(said(1, "s", "what is the weather"), said(2, "s", " /weather 上海"), said(3, "s", "thanks"))
 		synctest.Wait()
 		same(t, "turns at once", w.texts(), "what is the weather", " /weather 上海")
@@ -233,7 +233,7 @@ func TestACommandDoesNotWaitAndStandsAlone(t *testing.T) {
 		same(t, "turns", w.texts(), "what is the weather", " /weather 上海", "thanks")
 		w.stop()
 
-		w = wake(t, bustest.NewDisk(), usual(), "commands_at_once: false", "")
+		w = wake(t, spooltest.New(), usual(), "commands_at_once: false", "")
 		w.put(said(1, "s", "/a"), said(2, "s", "/b"))
 		pass(time.Minute)
 		same(t, "turns without", w.texts(), "/a\n/b")
@@ -243,7 +243,7 @@ func TestACommandDoesNotWaitAndStandsAlone(t *testing.T) {
 
 func TestTheConsoleNeedsNoQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wake(t, bustest.NewDisk(), usual(), "", "")
+		w := wake(t, spooltest.New(), usual(), "", "")
 		e := said(1, "console", "hello")
 		e.Header.Source.App = "im.polaris.console"
 		w.put(e)
@@ -257,7 +257,7 @@ func TestWithoutDebounceNothingWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := usual()
 		o.Debounce = 0
-		w := wake(t, bustest.NewDisk(), o, "", "")
+		w := wake(t, spooltest.New(), o, "", "")
 		w.put(said(1, "s", "a"))
 		synctest.Wait()
 		same(t, "turns at once", w.texts(), "a")
@@ -267,7 +267,7 @@ func TestWithoutDebounceNothingWaits(t *testing.T) {
 
 func TestWhatHasExpiredIsDoneWithANoteAndWakesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wake(t, bustest.NewDisk(), usual(), "", "")
+		w := wake(t, spooltest.New(), usual(), "", "")
 		before, during := said(1, "s", "too late"), said(2, "s", "in time, but not for long")
 		before.Payload.ExpireAt = time.Now()
 		during.Payload.ExpireAt = time.Now().Add(time.Second)
@@ -293,7 +293,7 @@ func TestQuietHoursAreForWhatTheBrainMadeItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := usual()
 		o.QuietHours = "23:00-07:30" // it is 08:00
-		w := wake(t, bustest.NewDisk(), o, "wake: [message.*, timer.*, rhythm.*]", "")
+		w := wake(t, spooltest.New(), o, "wake: [message.*, timer.*, rhythm.*]", "")
 		own := func(key string) *amp.Envelope {
 			e, err := ownEvent(key, amp.MethodEvent, "rhythm."+key, key, struct{}{}, time.Now())
 			if err != nil {
@@ -392,7 +392,7 @@ func TestFault9_ALateResultReachesTheMindAndTwoOfOneToolAreTwo(t *testing.T) {
 		o := usual()
 		first := unit.ID(said(1, "", ""), time.Time{})
 		o.Turns = &journal{open: map[string]bool{"going-on": true}, results: map[string]bool{first + "/1/1": true}}
-		w := wake(t, bustest.NewDisk(), o, "", "")
+		w := wake(t, spooltest.New(), o, "", "")
 		w.put(said(1, "group_1", "weather in Shanghai and Beijing?"))
 		pass(time.Minute)
 		w.put(
@@ -440,7 +440,7 @@ func TestAnEndThatComesDuringItsTurnWaitsForTheTurnsEnd(t *testing.T) {
 				first := unit.ID(said(1, "", ""), time.Time{})
 				turns := &journal{open: map[string]bool{first: true}, results: map[string]bool{}}
 				o.Turns = turns
-				disk := bustest.NewDisk()
+				disk := spooltest.New()
 				w := wake(t, disk, o, "", "")
 				w.put(said(1, "group_1", "/buy"))
 				pass(time.Second)
@@ -477,7 +477,7 @@ func TestWhatTheBrainDidIsNotMixedWithWhatPeopleSay(t *testing.T) {
 		o := usual()
 		first := unit.ID(said(1, "", ""), time.Time{})
 		o.Turns = &journal{results: map[string]bool{first + "/1/1": true}}
-		w := wake(t, bustest.NewDisk(), o, "", "")
+		w := wake(t, spooltest.New(), o, "", "")
 		w.put(said(1, "group_1", "/weather"))
 		pass(time.Second)
 		w.put(toolEnd(2, first+"/1/1", "ok", "25°"), said(3, "group_1", "thanks"))
@@ -489,7 +489,7 @@ func TestWhatTheBrainDidIsNotMixedWithWhatPeopleSay(t *testing.T) {
 
 func TestWithoutJournalsNoEndOfABrainsCallWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wake(t, bustest.NewDisk(), usual(), "wake: ['*']", "")
+		w := wake(t, spooltest.New(), usual(), "wake: ['*']", "")
 		w.put(toolEnd(1, "some-turn/1/1", "ok", "x"))
 		pass(time.Minute)
 		same(t, "turns", w.texts())
@@ -499,7 +499,7 @@ func TestWithoutJournalsNoEndOfABrainsCallWakes(t *testing.T) {
 
 func TestAnEventThatComesTwiceIsTakenOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wake(t, bustest.NewDisk(), usual(), "", "")
+		w := wake(t, spooltest.New(), usual(), "", "")
 		inbox, _ := w.bus.Queue(bus.Inbox, bus.Events)
 		again := func(name string, n int) {
 			data, _ := said(n, "s", fmt.Sprint("text ", n)).MarshalJSON()
@@ -523,7 +523,7 @@ func TestAnEventThatComesTwiceIsTakenOnce(t *testing.T) {
 
 func TestAfterACrashTheUnitsTellWhatIsDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		w := wake(t, disk, usual(), "", "")
 		w.put(said(1, "s", "a"), said(2, "s", "b"))
 		pass(time.Minute)
@@ -554,7 +554,7 @@ func TestAfterACrashTheUnitsTellWhatIsDone(t *testing.T) {
 
 func TestWhatAKeeperPutsBackIsTakenAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		w := wake(t, disk, usual(), "", "")
 		w.put(said(1, "s", "a"), said(2, "s", "b"))
 		pass(time.Minute)
@@ -576,7 +576,7 @@ func TestWhatAKeeperPutsBackIsTakenAgain(t *testing.T) {
 
 func TestAFileWithTheNameOfAUnitIsNotInTheWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		name := unit.FileName(unit.ID(said(1, "", ""), time.Time{}))
 		disk.Write("/k/pipeline/message_queue/done/"+name, []byte(`{"id":`))
 		w := wake(t, disk, usual(), "", "")
@@ -589,7 +589,7 @@ func TestAFileWithTheNameOfAUnitIsNotInTheWay(t *testing.T) {
 
 func TestABrokenEventIsDeadAndAQueueThatIsFullOnlyLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		w := wake(t, disk, usual(), "", "")
 		inbox, _ := w.bus.Queue(bus.Inbox, bus.Events)
 		if _, err := inbox.Put(spool.Item{Name: "x.json", Data: []byte(`{"header":{}}`)}); err != nil {
@@ -615,7 +615,7 @@ func TestMemoryIsBoundedHoweverMuchWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := usual()
 		o.Debounce, o.MaxWait = time.Hour, time.Hour
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		w := wake(t, disk, o, "", "")
 		// More sessions than may wait at once, each with one event.
 		const sessions = maxHeld + 500
@@ -633,7 +633,7 @@ func TestMemoryIsBoundedHoweverMuchWaits(t *testing.T) {
 		w.stop()
 
 		// And more bytes.
-		w = wake(t, bustest.NewDisk(), o, "unit_bytes: 16777216", "")
+		w = wake(t, spooltest.New(), o, "unit_bytes: 16777216", "")
 		text := strings.Repeat("x", 2<<20)
 		for n := range 18 {
 			w.put(said(n+1, fmt.Sprint("s", n), text))
@@ -648,7 +648,7 @@ func TestMemoryIsBoundedHoweverMuchWaits(t *testing.T) {
 
 func TestAStopReturnsWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := bustest.NewDisk()
+		disk := spooltest.New()
 		w := wake(t, disk, usual(), "", "")
 		w.turn = func(ctx context.Context, _ *unit.Unit) error {
 			<-ctx.Done()

@@ -17,10 +17,10 @@ import (
 
 	"github.com/aurorabot/aurora/amp"
 	"github.com/aurorabot/aurora/internal/brain/bus"
-	"github.com/aurorabot/aurora/internal/brain/bus/bustest"
 	"github.com/aurorabot/aurora/internal/brain/circuit"
 	"github.com/aurorabot/aurora/internal/brain/unit"
 	"github.com/aurorabot/aurora/internal/spool"
+	"github.com/aurorabot/aurora/internal/spool/spooltest"
 )
 
 // shanghai is the zone of the tests. Time begins at 08:00 there.
@@ -29,7 +29,7 @@ var shanghai = time.FixedZone("CST", 8*3600)
 // A world is a brain at work on a disk in memory.
 type world struct {
 	t    *testing.T
-	disk *bustest.Disk
+	disk *spooltest.Disk
 	bus  *bus.Bus
 	*circuit.Circuit
 	log  strings.Builder
@@ -52,12 +52,12 @@ func usual() Options {
 }
 
 // wake lets a brain of preprocessor, internalizer and externalizer live.
-func wake(t *testing.T, disk *bustest.Disk, o Options, intake, feel string) *world {
+func wake(t *testing.T, disk *spooltest.Disk, o Options, intake, feel string) *world {
 	t.Helper()
 	return wakeAs(t, disk, o, fmt.Sprintf(plainTopology, intake, feel))
 }
 
-func wakeAs(t *testing.T, disk *bustest.Disk, o Options, topology string) *world {
+func wakeAs(t *testing.T, disk *spooltest.Disk, o Options, topology string) *world {
 	t.Helper()
 	w := &world{t: t, disk: disk}
 	if err := w.begin(o, topology); err != nil {
@@ -175,7 +175,7 @@ func eventName(e *amp.Envelope) string { return e.FileName(false) }
 // in returns the names of the files in a folder of the kernel, without it.
 func (w *world) in(folder string) []string { return filesIn(w.disk, folder) }
 
-func filesIn(disk *bustest.Disk, folder string) []string {
+func filesIn(disk *spooltest.Disk, folder string) []string {
 	var names []string
 	for _, name := range disk.Names() {
 		if path.Dir(name) == "/k/"+folder {
@@ -186,7 +186,7 @@ func filesIn(disk *bustest.Disk, folder string) []string {
 }
 
 // units returns the units of all states, by id.
-func unitsOn(t *testing.T, disk *bustest.Disk) map[string]*unit.Unit {
+func unitsOn(t *testing.T, disk *spooltest.Disk) map[string]*unit.Unit {
 	t.Helper()
 	units := make(map[string]*unit.Unit)
 	for _, state := range spool.States() {
@@ -235,7 +235,7 @@ func (w *world) holding(e *amp.Envelope) *unit.Unit {
 var passage = regexp.MustCompile(`(?m)^<!-- unit (\S+) -->\n(?s:.*?)^<!-- end (\S+) -->$`)
 
 // passagesOn returns how often each unit is in the stream and its archive.
-func passagesOn(t *testing.T, disk *bustest.Disk) map[string]int {
+func passagesOn(t *testing.T, disk *spooltest.Disk) map[string]int {
 	t.Helper()
 	counts := make(map[string]int)
 	for _, folder := range []string{"self/stream", "self/stream/archive"} {

@@ -108,7 +108,7 @@ func TestAnAcknowledgedEventIsThereOnceWhereverTheDiskFails(t *testing.T) {
 						if end == "killed" {
 							disk = disk.Kill()
 						} else {
-							disk = disk.Crash()
+							disk = disk.PowerLoss(false)
 						}
 						again := open(t, file, disk)
 						for _, id := range acked {

@@ -12,105 +12,34 @@ import (
 	"github.com/aurorabot/aurora/internal/spool"
 )
 
-// ErrDisk is the error of a step that fails.
-var ErrDisk = errors.New("disk says no")
+// ErrDisk is the failure of a step. It is a [fs.PathError], as a disk's own.
+var ErrDisk error = &fs.PathError{Op: "test", Path: "disk", Err: errors.New("disk says no")}
 
-// A Disk is a [spool.FileLayer] in memory.
+// A Disk is a file system in memory. All methods may be called from many
+// goroutines.
 type Disk struct {
-	mu      sync.Mutex          // guards what follows
-	names   map[string]*content // what programs see
-	durable map[string]*content // what a power loss leaves
+	mu      sync.Mutex // guards everything below
+	names   folders
+	durable folders
 	steps   int
-	failAt  int
-	lostAt  int
+	failAt  int // the step that fails; 0: none
+	lostAt  int // from this step on all fail; 0: never
 	slow    func()
-}
-
-type content struct {
-	data   []byte
-	synced []byte
-	mtime  time.Time
 }
 
 var _ spool.FileLayer = (*Disk)(nil)
 
-// New makes an empty disk that works.
-func New() *Disk {
-	return &Disk{names: map[string]*content{}, durable: map[string]*content{}}
-}
+// New returns an empty disk that works.
+func New() *Disk { return &Disk{names: folders{}, durable: folders{}} }
 
-// FailAt lets one step fail, counted from 1 since New; 0: none.
+// FailAt lets the step-th step from the first fail, once; 0: none.
 func (d *Disk) FailAt(step int) { d.set(func() { d.failAt = step }) }
 
-// LoseAt lets this step and all after it fail; 0: none.
+// LoseAt lets the step-th step and all after it fail; 0: none.
 func (d *Disk) LoseAt(step int) { d.set(func() { d.lostAt = step }) }
 
 // Slow has f called before every sync, outside any lock; nil: nothing is.
 func (d *Disk) Slow(f func()) { d.set(func() { d.slow = f }) }
-
-// Steps returns how many steps there were.
-func (d *Disk) Steps() (n int) {
-	d.set(func() { n = d.steps })
-	return n
-}
-
-// Names returns the full names of all files, sorted.
-func (d *Disk) Names() (names []string) {
-	d.set(func() {
-		for name := range d.names {
-			names = append(names, name)
-		}
-	})
-	slices.Sort(names)
-	return names
-}
-
-// Drop puts a file there as another program does, without a step. An earlier
-// one of that name is replaced.
-func (d *Disk) Drop(name, data string) {
-	d.set(func() { d.names[name] = &content{data: []byte(data), mtime: time.Now()} })
-}
-
-// Durable reports whether a file would survive a power loss.
-func (d *Disk) Durable(name string) (yes bool) {
-	d.set(func() { yes = d.durable[name] != nil })
-	return yes
-}
-
-// Crash returns the disk as it is after a power loss: names as of the last sync
-// of their folder, content as of the last sync of the file.
-func (d *Disk) Crash() *Disk {
-	after := New()
-	d.set(func() {
-		for name, c := range d.durable {
-			n := &content{data: slices.Clone(c.synced), synced: slices.Clone(c.synced), mtime: c.mtime}
-			after.names[name], after.durable[name] = n, n
-		}
-	})
-	return after
-}
-
-// Kill returns the disk as it is after the death of the process: as programs saw
-// it, and working again.
-func (d *Disk) Kill() *Disk {
-	after := New()
-	copies := make(map[*content]*content)
-	copied := func(c *content) *content {
-		if copies[c] == nil {
-			copies[c] = &content{slices.Clone(c.data), slices.Clone(c.synced), c.mtime}
-		}
-		return copies[c]
-	}
-	d.set(func() {
-		for name, c := range d.names {
-			after.names[name] = copied(c)
-		}
-		for name, c := range d.durable {
-			after.durable[name] = copied(c)
-		}
-	})
-	return after
-}
 
 func (d *Disk) set(change func()) {
 	d.mu.Lock()
@@ -118,10 +47,97 @@ func (d *Disk) set(change func()) {
 	change()
 }
 
+// Steps returns how many steps were made.
+func (d *Disk) Steps() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.steps
+}
+
+// Kill returns the disk as the next process finds it after a kill -9.
+func (d *Disk) Kill() *Disk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	after := New()
+	copies := map[*content]*content{}
+	copied := func(c *content) *content {
+		if copies[c] == nil {
+			copies[c] = &content{slices.Clone(c.data), slices.Clone(c.synced), c.mtime, c.now, c.at}
+		}
+		return copies[c]
+	}
+	d.names.each(func(name string, c *content) { after.names.set(name, copied(c)) })
+	d.durable.each(func(name string, c *content) { after.durable.set(name, copied(c)) })
+	return after
+}
+
+// PowerLoss returns the disk as the next process finds it after the power went.
+// With torn, half of what was written to the end of a file without a sync is
+// there too.
+func (d *Disk) PowerLoss(torn bool) *Disk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	after := New()
+	d.durable.each(func(name string, c *content) {
+		data := c.synced
+		if extra := len(c.data) - len(data); torn && extra > 0 {
+			data = c.data[:len(data)+extra/2]
+		}
+		n := &content{data: slices.Clone(data), synced: slices.Clone(data), mtime: c.mtime, now: name, at: name}
+		after.names.set(name, n)
+		after.durable.set(name, n)
+	})
+	return after
+}
+
+// Names returns the names of all files, sorted.
+func (d *Disk) Names() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var names []string
+	d.names.each(func(name string, _ *content) { names = append(names, name) })
+	slices.Sort(names)
+	return names
+}
+
+// Durable reports whether a file would survive a power loss.
+func (d *Disk) Durable(name string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.durable.get(name) != nil
+}
+
+// Write puts a file on the disk as another program would, durably.
+func (d *Disk) Write(name string, data []byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := &content{data: slices.Clone(data), synced: slices.Clone(data), mtime: time.Now(), at: name}
+	d.name(name, c)
+	d.durable.set(name, c)
+}
+
+// Age sets the time of a file back.
+func (d *Disk) Age(name string, by time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c := d.names.get(name); c != nil {
+		c.mtime = c.mtime.Add(-by)
+	}
+}
+
+// name gives content a name, in the place of what had it. d.mu is held.
+func (d *Disk) name(name string, c *content) {
+	if old := d.names.get(name); old != nil && old != c {
+		old.now = ""
+	}
+	c.now = name
+	d.names.set(name, c)
+}
+
 // step counts one operation and says whether it fails. d.mu is held.
 func (d *Disk) step() error {
 	d.steps++
-	if d.steps == d.failAt || (d.lostAt > 0 && d.steps >= d.lostAt) {
+	if d.steps == d.failAt || d.lostAt > 0 && d.steps >= d.lostAt {
 		return ErrDisk
 	}
 	return nil
@@ -137,88 +153,84 @@ func (d *Disk) wait() {
 	}
 }
 
-// MkdirAll implements [spool.FileLayer]; folders are always there.
+// MkdirAll does nothing: folders are where files are.
 func (d *Disk) MkdirAll(string) error { return nil }
 
-type file struct {
-	d *Disk
-	c *content
-}
-
-// Create implements [spool.FileLayer].
+// Create makes a new file.
 func (d *Disk) Create(name string) (spool.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.step(); err != nil {
 		return nil, err
 	}
-	if d.names[name] != nil {
+	if d.names.get(name) != nil {
 		return nil, fs.ErrExist
 	}
 	c := &content{mtime: time.Now()}
-	d.names[name] = c
+	d.name(name, c)
 	return &file{d, c}, nil
 }
 
-func (f *file) Write(p []byte) (int, error) {
-	f.d.mu.Lock()
-	defer f.d.mu.Unlock()
-	if err := f.d.step(); err != nil {
-		f.c.data = append(f.c.data, p[:len(p)/2]...) // a full disk takes a part
-		return len(p) / 2, err
+// Append opens a file for writing at its end.
+func (d *Disk) Append(name string) (spool.File, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.step(); err != nil {
+		return nil, err
 	}
-	f.c.data = append(f.c.data, p...)
-	return len(p), nil
+	if d.names.get(name) == nil {
+		d.name(name, &content{mtime: time.Now()})
+	}
+	return &file{d, d.names.get(name)}, nil
 }
 
-func (f *file) Sync() error {
-	f.d.wait()
-	f.d.mu.Lock()
-	defer f.d.mu.Unlock()
-	if err := f.d.step(); err != nil {
+// Truncate cuts a file.
+func (d *Disk) Truncate(name string, size int64) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.step(); err != nil {
 		return err
 	}
-	f.c.synced = slices.Clone(f.c.data)
+	c := d.names.get(name)
+	if c == nil {
+		return fs.ErrNotExist
+	}
+	c.data = c.data[:size]
 	return nil
 }
 
-func (f *file) Close() error {
-	f.d.mu.Lock()
-	defer f.d.mu.Unlock()
-	return f.d.step()
-}
-
-// Rename implements [spool.FileLayer].
+// Rename moves a file over another one.
 func (d *Disk) Rename(from, to string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.step(); err != nil {
 		return err
 	}
-	c := d.names[from]
+	c := d.names.get(from)
 	if c == nil {
 		return fs.ErrNotExist
 	}
-	delete(d.names, from)
-	d.names[to] = c
+	d.names.remove(from)
+	d.name(to, c)
 	return nil
 }
 
-// Remove implements [spool.FileLayer].
+// Remove removes a file.
 func (d *Disk) Remove(name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.names.get(name) == nil {
+		return fs.ErrNotExist // no step: nothing happens
+	}
 	if err := d.step(); err != nil {
 		return err
 	}
-	if d.names[name] == nil {
-		return fs.ErrNotExist
-	}
-	delete(d.names, name)
+	d.names.get(name).now = ""
+	d.names.remove(name)
 	return nil
 }
 
-// SyncDir implements [spool.FileLayer].
+// SyncDir makes the names of a folder durable.
 func (d *Disk) SyncDir(dir string) error {
 	d.wait()
 	d.mu.Lock()
@@ -226,89 +238,75 @@ func (d *Disk) SyncDir(dir string) error {
 	if err := d.step(); err != nil {
 		return err
 	}
-	in := filepath.Clean(dir)
-	now := make(map[*content]string, len(d.names))
-	for name, c := range d.names {
-		now[c] = name
-	}
-	for name, c := range d.durable {
-		at, alive := now[c]
-		if at == name || filepath.Dir(name) != in && filepath.Dir(at) != in {
-			continue
-		}
-		delete(d.durable, name)
-		if alive {
-			d.durable[at] = c
+	dir = filepath.Clean(dir)
+	for base, c := range d.durable[dir] {
+		if name := filepath.Join(dir, base); c.now != name {
+			d.settle(name, c)
 		}
 	}
-	for name, c := range d.names {
-		if filepath.Dir(name) == in {
-			d.durable[name] = c
+	for _, c := range d.names[dir] {
+		if c.at != c.now {
+			d.settle(c.at, c)
 		}
 	}
 	return nil
 }
 
-// ReadFile implements [spool.FileLayer].
+// settle makes the name of a file durable in the place of the one that was. A
+// rename is one step, also for a crash, whichever of both folders is synced.
+func (d *Disk) settle(was string, c *content) {
+	if was != "" && d.durable.get(was) == c {
+		d.durable.remove(was)
+	}
+	if c.at = c.now; c.now != "" {
+		d.durable.set(c.now, c)
+	}
+}
+
+// ReadFile returns the content of a file.
 func (d *Disk) ReadFile(name string) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if c := d.names[name]; c != nil {
+	if c := d.names.get(name); c != nil {
 		return slices.Clone(c.data), nil
 	}
 	return nil, fs.ErrNotExist
 }
 
-// Touch implements [spool.FileLayer].
+// Touch sets the time of a file.
 func (d *Disk) Touch(name string, at time.Time) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if c := d.names[name]; c != nil {
+	if err := d.step(); err != nil {
+		return err
+	}
+	if c := d.names.get(name); c != nil {
 		c.mtime = at
 		return nil
 	}
 	return fs.ErrNotExist
 }
 
-type info struct {
-	name  string
-	size  int64
-	mtime time.Time
-	dir   bool
-}
-
-func (i info) Name() string               { return i.name }
-func (i info) Size() int64                { return i.size }
-func (i info) Mode() fs.FileMode          { return 0o600 }
-func (i info) ModTime() time.Time         { return i.mtime }
-func (i info) IsDir() bool                { return i.dir }
-func (i info) Sys() any                   { return nil }
-func (i info) Type() fs.FileMode          { return 0 }
-func (i info) Info() (fs.FileInfo, error) { return i, nil }
-
-// Stat implements [spool.FileLayer]. A name without an extension is a folder,
-// whose time always says "look again".
+// Stat describes a file or a folder.
 func (d *Disk) Stat(name string) (fs.FileInfo, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if c := d.names[name]; c != nil {
+	if c := d.names.get(name); c != nil {
 		return info{filepath.Base(name), int64(len(c.data)), c.mtime, false}, nil
 	}
-	if filepath.Ext(name) == "" {
+	if filepath.Ext(name) == "" { // a folder; its time always says "look again"
 		return info{filepath.Base(name), 0, time.Now(), true}, nil
 	}
 	return nil, fs.ErrNotExist
 }
 
-// ReadDir implements [spool.FileLayer].
+// ReadDir lists the files of a folder.
 func (d *Disk) ReadDir(dir string) ([]fs.DirEntry, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var entries []fs.DirEntry
-	for name, c := range d.names {
-		if filepath.Dir(name) == filepath.Clean(dir) {
-			entries = append(entries, info{filepath.Base(name), int64(len(c.data)), c.mtime, false})
-		}
+	for base, c := range d.names[filepath.Clean(dir)] {
+		entries = append(entries, info{base, int64(len(c.data)), c.mtime, false})
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, nil
