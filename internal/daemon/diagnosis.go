@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aurorabot/aurora/internal/brain"
 	"github.com/aurorabot/aurora/internal/config"
 	"github.com/aurorabot/aurora/internal/control"
 )
@@ -234,15 +235,15 @@ func spoolChecks(c *config.Config, flow *control.Flow) []Check {
 
 // brainCheck looks at the brain: at what the daemon says of it, else at its
 // topology.
-func brainCheck(c *config.Config, brain *control.Brain) Check {
+func brainCheck(c *config.Config, now *control.Brain) Check {
 	check := Check{Name: "brain", OK: true}
 	t, err := Topology(c)
 	switch {
-	case brain != nil && len(brain.Problems) > 0:
-		check.OK, check.Said = false, strings.Join(brain.Problems, " ")
-		check.Hint = "aurora topology shows the nodes, aurora trace last the way of an event, aurora logs what was said. After mending, restart the daemon."
-	case brain != nil && brain.State == control.BrainReady:
-		check.Said = fmt.Sprintf("it thinks (model %s, %d turns under way)", brain.Model, brain.Turns)
+	case now != nil && len(now.Problems) > 0:
+		check.OK, check.Said = false, strings.Join(now.Problems, " ")
+		check.Hint = "aurora topology shows the nodes, aurora trace last the way of an event, aurora logs what was said. A node tries again by itself; a brain that does not run needs a restart of the daemon."
+	case now != nil && now.State == control.BrainReady:
+		check.Said = fmt.Sprintf("it thinks (model %s, %s under way)", now.Model, brain.Count(now.Turns, "turn"))
 	case t.State == control.BrainOff:
 		check.Said = "switched off (brain.enabled: false)"
 	case err != nil:

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/aurorabot/aurora/internal/brain"
 	"github.com/aurorabot/aurora/internal/call"
 	"github.com/aurorabot/aurora/internal/config"
 	"github.com/aurorabot/aurora/internal/control"
@@ -137,7 +138,7 @@ func (f *flow) close(ctx context.Context) error {
 		select {
 		case <-f.ended:
 		case <-time.After(flowHurry):
-			err = fmt.Errorf("%d signals were not written: the disk is too slow", f.bridge.Glance().Waiting)
+			err = fmt.Errorf("not written, for the disk is too slow: %s", brain.Count(f.bridge.Glance().Waiting, "signal"))
 		}
 	}
 	f.quiet()

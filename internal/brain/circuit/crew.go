@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aurorabot/aurora/internal/brain"
 	"github.com/aurorabot/aurora/internal/brain/bus"
 	"github.com/aurorabot/aurora/internal/redact"
 	"github.com/aurorabot/aurora/internal/spool"
@@ -147,7 +148,7 @@ func (k *crew) take(ctx context.Context, w *bus.Watch) {
 func (k *crew) attempt(ctx context.Context, j *Job) {
 	if j.Attempts >= maxCrashes {
 		<-k.running
-		k.dead(j, fmt.Sprintf("the process died %d times while it was worked on", j.Attempts))
+		k.dead(j, "the process died "+brain.Count(j.Attempts, "time")+" while it was worked on")
 		return
 	}
 	pause := firstPause
@@ -174,7 +175,7 @@ func (k *crew) attempt(ctx context.Context, j *Job) {
 			tries++
 		}
 		if tries >= k.schedule.Attempts {
-			k.dead(j, fmt.Sprintf("failed %d times: %v", tries, err))
+			k.dead(j, fmt.Sprintf("failed %s: %v", brain.Count(tries, "time"), err))
 			return
 		}
 		k.waits(1)

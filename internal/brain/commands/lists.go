@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/aurorabot/aurora/internal/brain"
 )
 
 // The most lines that a list shows.
@@ -75,7 +77,8 @@ func (s *Set) apps(ctx context.Context) string {
 	}
 	lines := make([]string, len(apps))
 	for i, a := range apps {
-		lines[i] = fmt.Sprintf(l.Pick("%s  %s  %d 个工具", "%s  %s  %d tools"), a.Key, a.State, count[a.Key])
+		n := count[a.Key]
+		lines[i] = fmt.Sprintf("%s  %s  %s", a.Key, a.State, l.Pick(fmt.Sprintf("%d 个工具", n), brain.Count(n, "tool")))
 		if a.Reason != "" {
 			lines[i] += "  " + firstLine(a.Reason)
 		}

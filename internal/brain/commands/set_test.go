@@ -35,6 +35,7 @@ func TestAnswers(t *testing.T) {
 		{s, Tools, "alarm", []string{"/set_alarm <time>", "/alarms"}},
 		{s, Tools, "没有的", []string{"没有名字里带“没有的”的工具"}},
 		{s, Apps, "", []string{"app-im.po  ready  3 个工具", "broken  unavailable  0 个工具  no such file"}},
+		{en, Apps, "", []string{"app-im.po  ready  3 tools", "broken  unavailable  0 tools"}},
 		{s, Events, "", []string{"01-01 00:29:00  pending  lifecycle.started  im.polaris.qq\n01-01 00:30:00  done  message.received  im.polaris.qq  小明：你好"}},
 		{s, Events, "１", []string{"00:30:00"}},
 		{s, Events, "x", []string{"用法"}},

@@ -197,8 +197,11 @@ func (d *DeadLetters) tell(now time.Time) error {
 
 func (d *DeadLetters) newReport(now time.Time) (*amp.Envelope, error) {
 	message := fmt.Sprintf("%d files waited too long and were set aside.", d.untold)
-	if d.zh {
+	switch {
+	case d.zh:
 		message = fmt.Sprintf("有 %d 个文件等得太久，已被搁置。", d.untold)
+	case d.untold == 1:
+		message = "1 file waited too long and was set aside."
 	}
 	d.number++
 	key := fmt.Sprintf("overdue\x00%s\x00%d", now.UTC().Format(time.RFC3339Nano), d.number)

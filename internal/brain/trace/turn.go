@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/aurorabot/aurora/internal/brain"
 	"github.com/aurorabot/aurora/internal/brain/turn"
 )
 
@@ -25,7 +26,7 @@ func (w *way) add(number int, r turn.Record) {
 	case turn.KindCommand:
 		s.Kind, s.What = KindCommand, "/"+r.Name+": "+line(r.Text)
 	case turn.KindRequest:
-		s.Kind, s.What = KindModel, fmt.Sprintf("%s, %s", plural(r.Messages, "message"), plural(r.Tools, "tool"))
+		s.Kind, s.What = KindModel, fmt.Sprintf("%s, %s", brain.Count(r.Messages, "message"), brain.Count(r.Tools, "tool"))
 		if r.Bound != "" {
 			s.What += ", the last request (" + r.Bound + ")"
 		}
@@ -112,7 +113,7 @@ func answered(r turn.Record) string {
 		parts = append(parts, line(p.Name+string(p.Arguments)))
 	}
 	if r.Usage != nil {
-		parts = append(parts, plural(r.Usage.Total(), "token"))
+		parts = append(parts, brain.Count(r.Usage.Total(), "token"))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -134,7 +135,7 @@ func ended(r turn.Record) string {
 		what += ", at the bound of " + r.Bound
 	}
 	if r.Tokens > 0 {
-		what += ", " + plural(r.Tokens, "token")
+		what += ", " + brain.Count(r.Tokens, "token")
 	}
 	if r.Error != "" {
 		what += ": " + line(r.Error)

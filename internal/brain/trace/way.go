@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/aurorabot/aurora/amp"
+	"github.com/aurorabot/aurora/internal/brain"
 	"github.com/aurorabot/aurora/internal/brain/turn"
 	"github.com/aurorabot/aurora/internal/brain/unit"
 )
@@ -78,9 +79,9 @@ func (h home) walk(t *Trace, u found) string {
 		s.Unit = u.ID
 		t.Steps = append(t.Steps, s)
 	}
-	s := Step{Kind: KindUnit, Node: "preprocessor", Unit: u.ID, At: u.Created, What: fmt.Sprintf("%s, wakes nobody", plural(len(u.Events), "event"))}
+	s := Step{Kind: KindUnit, Node: "preprocessor", Unit: u.ID, At: u.Created, What: fmt.Sprintf("%s, wakes nobody", brain.Count(len(u.Events), "event"))}
 	if u.Wake {
-		s.What = fmt.Sprintf("%s, woken by %s", plural(len(u.Events), "event"), u.WokenBy)
+		s.What = fmt.Sprintf("%s, woken by %s", brain.Count(len(u.Events), "event"), u.WokenBy)
 	} else if u.Note != "" {
 		s.What += " (" + line(u.Note) + ")"
 	}
@@ -159,11 +160,4 @@ func inOrder(steps []Step) {
 		})
 		i = max(i, end-1)
 	}
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -55,3 +55,27 @@ func TestEveryLinkInTheManualLeadsSomewhere(t *testing.T) {
 		}
 	}
 }
+
+func TestTheManualNamesWhatAppsAreTold(t *testing.T) {
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	manual, err := os.ReadFile(filepath.Join(root, "docs", "configuration.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(filepath.Join(root, "appkit", "env.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := regexp.MustCompile(`"(AURORA_[A-Z_]+)"`).FindAllSubmatch(source, -1)
+	if len(told) == 0 {
+		t.Error("appkit/env.go names no variables")
+	}
+	for _, m := range told {
+		if !bytes.Contains(manual, []byte("`"+string(m[1])+"`")) {
+			t.Errorf("docs/configuration.md does not mention %s, which appkit reads", m[1])
+		}
+	}
+}

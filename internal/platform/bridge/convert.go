@@ -161,6 +161,9 @@ func (b *Bridge) lossEvent(lost map[string]int64) *event {
 		return cmp.Or(cmp.Compare(lost[y], lost[x]), cmp.Compare(x, y))
 	})
 	message := fmt.Sprintf("%d signals were dropped, most of them from %s: they came faster than they could be written.", all, from[0])
+	if all == 1 {
+		message = fmt.Sprintf("1 signal of %s was dropped: it came faster than it could be written.", from[0])
+	}
 	b.log.Warn("signals were dropped: they came faster than they could be written", "count", all, "most_from", from[0])
 	return b.build(h, amp.MethodError, amp.TypeError, message,
 		amp.Fault{Code: "EVENTS_DROPPED", Message: message, Count: all, Apps: lost})
