@@ -178,6 +178,12 @@ func likeliest(meant []Target) []Target {
 	return left
 }
 
+// means reports whether a command can mean a target. A prompt that is called like
+// a tool gives way to it.
+func (x *Index) means(t Target) bool {
+	return slices.Contains(likeliest(x.found[byName][t.Name]), t) || !t.enabled()
+}
+
 // maxNear is how many similar names are suggested.
 const maxNear = 3
 

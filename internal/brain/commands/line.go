@@ -15,15 +15,18 @@ type Line struct {
 }
 
 // ParseLine reads a message as a command: a slash, a name that begins with a
-// letter, then nothing, a blank, a comma or a colon. Anything else is no
-// command: a path, a fraction, two slashes.
+// letter, then nothing, a blank, a comma or a colon. A slash alone asks what
+// there is, as /help does. Anything else is no command: a path, a fraction, two
+// slashes.
 func ParseLine(text string) (Line, bool) {
 	text = strings.TrimFunc(text, blank)
 	r, n := utf8.DecodeRuneInString(text)
 	if r != '/' && r != '／' {
 		return Line{}, false
 	}
-	text = text[n:]
+	if text = text[n:]; text == "" {
+		return Line{Name: Help}, true
+	}
 	end := strings.IndexFunc(text, func(r rune) bool { return !inName(plain(r)) })
 	if end < 0 {
 		end = len(text)

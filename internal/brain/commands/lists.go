@@ -54,8 +54,11 @@ func (s *Set) tools(ctx context.Context, rest string) string {
 		part := app + l.Pick("：", ":")
 		for _, t := range byApp[app] {
 			part += x.List([]Target{t})
-			if !t.enabled() {
+			switch {
+			case !t.enabled():
 				part += l.Pick("（已关闭）", " (switched off)")
+			case !x.means(t):
+				part += l.Pick("（与同名工具冲突，请用 aurora prompt）", " (a tool has the same name: use aurora prompt)")
 			}
 		}
 		parts = append(parts, part)

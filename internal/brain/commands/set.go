@@ -103,24 +103,28 @@ func (s *Set) help(ctx context.Context, rest string) string {
 		}
 		b.WriteString("\n  " + usage + "  " + c.does(l))
 	}
-	if t, ok := example(x); ok {
-		b.WriteString(l.Pick("\n工具和提示也是命令，例如：", "\nTools and prompts are commands too, such as:"))
-		b.WriteString(x.List([]Target{t}))
+	if some := examples(x); len(some) > 0 {
+		b.WriteString(l.Pick("\n工具和提示也是命令（/tools 列出全部），例如：", "\nTools and prompts are commands too (/tools lists them all), such as:"))
+		b.WriteString(x.List(some))
 	}
 	return b.String()
 }
 
-// example returns the tool that shows best how a tool is used.
-func example(x *Index) (Target, bool) {
+// examples returns the tool that shows best how a tool is used, and a prompt.
+func examples(x *Index) []Target {
+	var tool, prompt []Target
 	if t := x.Resolve("weather").Target; t.Tool != nil && t.Tool.Enabled {
-		return t, true
+		tool = []Target{t}
 	}
 	for _, t := range x.all {
-		if t.Tool != nil && t.Tool.Enabled {
-			return t, true
+		switch {
+		case t.Tool != nil && t.Tool.Enabled && tool == nil:
+			tool = []Target{t}
+		case t.Prompt != nil && prompt == nil && x.means(t):
+			prompt = []Target{t}
 		}
 	}
-	return Target{}, false
+	return append(tool, prompt...)
 }
 
 // Unknown returns the answer to a command that means nothing.

@@ -25,6 +25,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{s, Help, "", []string{"/help [NAME]  说明", "/stop", "/weather <city> [days]"}},
 		{en, Help, "", []string{"Just talk", "/weather <city> [days]  查询天气"}},
+		{en, Help, "", []string{"/tools lists them all", "/plan_trip <place> [days]  Plan a trip"}},
 		{s, Help, "weather", []string{"用法：/weather <city> [days]", "city  必填", "days  integer", "im.polaris.weather.get_weather"}},
 		{en, Help, "/plan_trip", []string{"Usage: /plan_trip <place> [days]", "place  required, Where to."}},
 		{s, Help, "send_message", []string{"有好几个", "/mail.send_message", "/chat.send_message"}},
@@ -160,5 +161,18 @@ func TestFault15_CommandsHaveOneForm(t *testing.T) {
 		if !found || !strings.HasPrefix(usage, short) {
 			t.Errorf("%s is completed otherwise", short)
 		}
+	}
+}
+
+func TestAPromptThatIsCalledLikeAToolGivesWay(t *testing.T) {
+	s := &Set{Language: "en", House: house{
+		tools:   []brain.Tool{tool("im.demo.mail.plan", "", `{}`)},
+		prompts: []brain.Prompt{{Canonical: "im.demo.mail.plan", App: "app-im.de"}},
+	}}
+	if got := s.Answer(t.Context(), Tools, "", Scene{}); strings.Count(got, "use aurora prompt") != 1 {
+		t.Error(got)
+	}
+	if got := s.Answer(t.Context(), Help, "", Scene{}); strings.Count(got, "/plan") != 1 {
+		t.Error(got)
 	}
 }

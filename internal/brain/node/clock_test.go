@@ -443,7 +443,7 @@ func TestWhatWaitsBehindATurnThatNeverEndsIsSetAside(t *testing.T) {
 				report = u
 			}
 		}
-		if report == nil || report.Wake || report.Text != "[mcp.error] 1 files waited too long and were set aside." {
+		if report == nil || report.Wake || report.Text != "[mcp.error] 1 file waited too long and was set aside." {
 			t.Errorf("report %+v", report)
 		}
 	})
