@@ -181,7 +181,7 @@ func TestAClaimEndsOnce(t *testing.T) {
 		done(next(t, s))
 		c := next(t, s) // the first again, which has a note
 		put(t, s, laneItem("a", 4), laneItem("a", 5))
-		mem.FailAt(mem.Steps() + 2) // after the rename, the note
+		mem.FailAt(mem.Steps() + 3) // after the time and the rename, the note
 		err := c.Done()
 		mem.FailAt(0)
 		if err != nil {
