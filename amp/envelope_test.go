@@ -108,6 +108,8 @@ func TestEveryFaultIsNamedWithItsPlace(t *testing.T) {
 		{"another protocol", `{"header":{"protocol":"amp/2.0"},"payload":{}}`, []string{`header.protocol: is "amp/2.0"`}},
 		{"id is a number", `{"header":{"protocol":"amp/1.0","message_id":7},"payload":{}}`, []string{"header.message_id: must be a string, not 7"}},
 		{"no zone", `{"header":{"protocol":"amp/1.0","timestamp":"2026-06-17T14:30:00"},"payload":{}}`, []string{"header.timestamp: must be RFC 3339 with a time zone"}},
+		{"no such zone", `{"header":{"protocol":"amp/1.0","timestamp":"2026-06-17T14:30:00+24:00"},"payload":{"expire_at":"2026-06-17T14:30:00-23:60"}}`,
+			[]string{"header.timestamp: has a time zone that there is not", "payload.expire_at: has a time zone that there is not"}},
 		{"many at once", `{"header":{"protocol":"amp/1.0","method":"mcp.x","message_id":"1"},"payload":{"type":5}}`,
 			[]string{`header.method: "mcp.x" is not a method`, "header.timestamp: is missing", "header.source.app: is missing", "payload.type: must be a string"}},
 		{"long id", `{"header":{"protocol":"amp/1.0","message_id":"` + strings.Repeat("界", 513) + `"},"payload":{}}`, []string{"header.message_id: has 513 characters"}},
@@ -144,7 +146,7 @@ func TestAnEmissionMayBeWholeOrBare(t *testing.T) {
 	if bare.MessageID != "m" || string(bare.Data) != "[1]" || bare.ExpireAt.IsZero() || string(bare.Extra["mood"]) != `"good"` {
 		t.Errorf("bare: %+v", bare)
 	}
-	for _, bad := range []string{`{}`, `{"type":""}`, `{"type":"a","message_id":1}`, `{"type":"a","expire_at":"tomorrow"}`, `"x"`, `{"header":{},"payload":{"type":null}}`} {
+	for _, bad := range []string{`{}`, `{"type":""}`, `{"type":"a","message_id":1}`, `{"type":"a","expire_at":"tomorrow"}`, `{"type":"a","timestamp":"2026-06-17T14:30:00+24:00"}`, `"x"`, `{"header":{},"payload":{"type":null}}`} {
 		if _, err := ParseEmission([]byte(bad)); err == nil {
 			t.Errorf("%s was accepted", bad)
 		}

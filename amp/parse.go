@@ -190,6 +190,11 @@ func (c *checker) time(path string, raw json.RawMessage) time.Time {
 		c.addf(path, "has the year %d", y)
 		return time.Time{}
 	}
+	// The parser takes zones such as +24:00 that it would not write again.
+	if _, err := t.MarshalText(); err != nil {
+		c.addf(path, "has a time zone that there is not: %s", excerpt(raw))
+		return time.Time{}
+	}
 	return t
 }
 
