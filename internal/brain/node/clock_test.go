@@ -228,6 +228,7 @@ func TestTimesThatTheWallClockSkipsOrRepeats(t *testing.T) {
 	two, one := 2, 1
 	thirty := 30
 	skipped, repeated := rule{Name: "s", Hour: &two, Minute: &thirty}, rule{Name: "r", Hour: &one, Minute: &thirty}
+	hourly := rule{Name: "h", Minute: &thirty}
 	count := func(r rule, from, to time.Time) (times int) {
 		last := r.last(from, time.Time{})
 		for now := from; now.Before(to); now = now.Add(10 * time.Minute) {
@@ -247,6 +248,13 @@ func TestTimesThatTheWallClockSkipsOrRepeats(t *testing.T) {
 	}
 	if n := count(repeated, time.Date(2026, 10, 31, 12, 0, 0, 0, zone), time.Date(2026, 11, 2, 12, 0, 0, 0, zone)); n != 2 {
 		t.Errorf("a repeated time fired %d times in two days", n)
+	}
+	// An hourly rule goes by hours, whatever the wall says.
+	if n := count(hourly, time.Date(2026, 3, 7, 12, 0, 0, 0, zone), time.Date(2026, 3, 9, 12, 0, 0, 0, zone)); n != 47 {
+		t.Errorf("an hourly rule fired %d times in 47 hours", n)
+	}
+	if n := count(hourly, time.Date(2026, 10, 31, 12, 0, 0, 0, zone), time.Date(2026, 11, 2, 12, 0, 0, 0, zone)); n != 49 {
+		t.Errorf("an hourly rule fired %d times in 49 hours", n)
 	}
 }
 

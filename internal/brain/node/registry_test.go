@@ -149,6 +149,7 @@ nodes:
         - {name: "x/y", hour: 8, every: 1h}
         - {name: b}
         - {name: c, hour: 8, type: tool.mine}
+        - {name: d, hour: 8, type: "two\nlines"}
 `), Registry(Options{}))
 	if !errors.As(err, &invalid) {
 		t.Fatal(err)
@@ -168,6 +169,7 @@ nodes:
 		`topology.yaml:16:41: node "clockwork": config.rules[3].every: does not go with hour and minute`,
 		`topology.yaml:17:11: node "clockwork": config.rules[4]: says no time (write hour and minute, minute alone for every hour, or every: 90m)`,
 		`topology.yaml:18:36: node "clockwork": config.rules[5].type: "tool.mine" is for what the platform sees (timer.NAME wakes, rhythm.NAME does not)`,
+		`topology.yaml:19:36: node "clockwork": config.rules[6].type: is no type of an event (at most 200 characters in one line)`,
 	)
 }
 

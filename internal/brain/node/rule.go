@@ -3,7 +3,10 @@ package node
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/aurorabot/aurora/amp"
 	"github.com/aurorabot/aurora/internal/brain/circuit"
@@ -52,6 +55,9 @@ func (s *timerSettings) Check(c *circuit.Config) {
 		if r.Type != "" && amp.Reserved(r.Type) {
 			c.Problem(at("type"), fmt.Sprintf("%q is for what the platform sees", r.Type), "timer.NAME wakes, rhythm.NAME does not")
 		}
+		if utf8.RuneCountInString(r.Type) > amp.MaxType || strings.ContainsFunc(r.Type, unicode.IsControl) {
+			c.Problem(at("type"), "is no type of an event", fmt.Sprintf("at most %d characters in one line", amp.MaxType))
+		}
 	}
 }
 
@@ -82,6 +88,10 @@ func (r rule) last(now, since time.Time) time.Time {
 		due := time.Date(now.Year(), now.Month(), now.Day(), now.Hour(), *r.Minute, 0, 0, now.Location())
 		for due.After(now) {
 			due = due.Add(-time.Hour)
+		}
+		// Of an hour that the clock on the wall repeats, that was the first.
+		for !due.Add(time.Hour).After(now) {
+			due = due.Add(time.Hour)
 		}
 		return due
 	}
