@@ -500,3 +500,22 @@ func TestFault9_ReflexShowsEveryResult(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What went wrong in many words is cut like any result, and where the words are
+// that are missing is true.
+func TestALongErrorIsKeptWhole(t *testing.T) {
+	v := newVillage()
+	v.add(weather, `{}`, func(context.Context, call.Call) call.Result {
+		return failed(call.ProtocolError, call.ProtocolFault, strings.Repeat("坏", 20_000)+"尾")
+	})
+	m := llmtest.New(t, llmtest.Step{Calls: []llm.ToolCall{toolCall(weather, `{}`)}}, llmtest.Step{Text: "done"})
+	o := options(t, v, m)
+	r := newRunner(t, o)
+	u := words("do it")
+	run(t, r, u)
+	kept := filepath.Join(o.Dir, u.ID+".d", "1-1.txt")
+	want(t, told(m.Requests()[1])[0], "all of it is in the file "+kept, "坏尾")
+	if data, err := os.ReadFile(kept); err != nil || !strings.HasSuffix(string(data), "坏尾") || len(data) < 60_000 {
+		t.Errorf("kept %d bytes, %v", len(data), err)
+	}
+}

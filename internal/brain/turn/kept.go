@@ -20,8 +20,12 @@ func (t *turn) tell(r *Record, result call.Result, step, number, room int) {
 	if whole && len(r.Text) <= room {
 		return
 	}
-	name := filepath.Join(t.unit.ID+".d", fmt.Sprintf("%d-%d.json", step, number))
-	if err := t.keep(name, result.Raw); err != nil {
+	data, ext := result.Raw, "json"
+	if len(data) == 0 {
+		data, ext = []byte(r.Text), "txt" // what went wrong, in many words
+	}
+	name := filepath.Join(t.unit.ID+".d", fmt.Sprintf("%d-%d.%s", step, number, ext))
+	if err := t.keep(name, data); err != nil {
 		t.log.Warn("the whole of a result could not be kept", "call", r.Call, "error", err)
 	} else {
 		r.Kept = filepath.ToSlash(name)

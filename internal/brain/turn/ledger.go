@@ -35,7 +35,8 @@ func (l *ledger) open(files FileLayer, dir string, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("count the tokens of today: %w", err)
 	}
-	l.today(now)
+	// What was counted since an earlier try that failed stands in the journals too.
+	l.day, l.spent, l.uncertain = now.In(l.zone).Format(dayLayout), 0, 0
 	local := now.In(l.zone)
 	midnight := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, l.zone)
 	var failed []error

@@ -51,7 +51,7 @@ func (t *turn) reply(ctx, base context.Context, text string) error {
 	}
 	for try := len(t.state.replies) + 1; ; try++ {
 		if errors.Is(context.Cause(ctx), ErrStopped) {
-			return t.stopped()
+			return t.stopped(ctx)
 		}
 		if ctx.Err() != nil {
 			return ErrInterrupted

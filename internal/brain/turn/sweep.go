@@ -30,16 +30,34 @@ func (r *Runner) Sweep(keep time.Duration) error {
 			if !ok || e.IsDir() || err != nil || !info.ModTime().Before(before) {
 				continue
 			}
-			if dir == r.opt.Dir {
-				if s := r.look(id); s == nil || s.end == nil {
-					continue
-				}
-				failed = append(failed, r.removeKept(id))
+			if dir == r.opt.Sessions {
+				failed = append(failed, r.forget(id, before))
+				continue
 			}
-			failed = append(failed, r.files.Remove(filepath.Join(dir, e.Name())))
+			if s := r.look(id); s == nil || s.end == nil {
+				continue
+			}
+			failed = append(failed, r.removeKept(id), r.files.Remove(filepath.Join(dir, e.Name())))
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// forget removes what is remembered of a session, unless it has a turn: that has
+// read the file, and writes behind what it read. No turn begins meanwhile.
+func (r *Runner) forget(session string, before time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for lane := range r.running {
+		if sessionName(lane) == session {
+			return nil
+		}
+	}
+	path := filepath.Join(r.opt.Sessions, session+".jsonl")
+	if info, err := r.files.Stat(path); err != nil || !info.ModTime().Before(before) {
+		return nil // gone, or a turn has just ended
+	}
+	return r.files.Remove(path)
 }
 
 // removeKept removes the files beside the journal of a turn.

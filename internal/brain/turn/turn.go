@@ -90,7 +90,7 @@ func (t *turn) take(ctx, base context.Context, whole bool) error {
 	if len(said) > 0 || answers == nil || !strings.HasPrefix(t.unit.WokenBy, "message.") {
 		text, err := t.think(ctx, said)
 		if errors.Is(err, ErrStopped) {
-			return t.stopped()
+			return t.stopped(ctx)
 		}
 		if err != nil {
 			return err
@@ -135,8 +135,15 @@ func (t *turn) builtins(ctx context.Context) (said, answers []string, err error)
 
 // stopped ends a turn that a person stopped. Its calls have their results: those
 // that ran were cancelled, the others never began.
-func (t *turn) stopped() error {
+func (t *turn) stopped(ctx context.Context) error {
 	if !t.state.stopped {
+		// A house that closes at the same moment leaves calls without a result. None
+		// of them is made here, for ctx says that the turn is stopped.
+		if st := t.last(); st != nil && !st.complete() {
+			if _, _, err := t.follow(ctx, st); err != nil {
+				return err
+			}
+		}
 		if err := t.record(Record{Kind: KindStop}); err != nil {
 			return err
 		}

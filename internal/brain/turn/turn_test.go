@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,6 +17,7 @@ import (
 	"github.com/aurorabot/aurora/internal/brain/llm/reflex"
 	"github.com/aurorabot/aurora/internal/brain/unit"
 	"github.com/aurorabot/aurora/internal/call"
+	"github.com/aurorabot/aurora/internal/spool"
 )
 
 func TestAMessageIsAnsweredInItsSession(t *testing.T) {
@@ -619,6 +621,75 @@ func TestOldTurnsAreSweptAway(t *testing.T) {
 			t.Errorf("%v, %v", entries, err)
 		}
 	})
+}
+
+// A conversation that is taken up again after a long time is not forgotten under
+// the turn that remembers it.
+func TestASessionAtWorkIsNotSweptAway(t *testing.T) {
+	v := newVillage()
+	clock := time.Now()
+	o := options(t, v, nil)
+	o.Now = func() time.Time { return clock }
+	var r *Runner
+	o.Model = llmtest.New(t, llmtest.Step{Text: "one"},
+		llmtest.Step{Text: "two", Expect: func(t testing.TB, _ llm.Request) {
+			if err := r.Sweep(time.Hour); err != nil {
+				t.Error(err)
+			}
+		}},
+		llmtest.Step{Text: "three", Expect: func(t testing.TB, req llm.Request) {
+			if text := llmtest.Print(req); !strings.Contains(text, `"one"`) || !strings.Contains(text, `"two"`) {
+				t.Errorf("the model is reminded of:\n%s", text)
+			}
+		}})
+	r = newRunner(t, o)
+	run(t, r, words("a"))
+	clock = clock.AddDate(1, 0, 0)
+	run(t, r, words("b"))
+	run(t, r, words("c"))
+}
+
+// A person stops a turn whose house refuses, for it is closing, what the turn
+// asks for.
+func TestATurnIsStoppedWhileTheHouseCloses(t *testing.T) {
+	v := newVillage()
+	var r *Runner
+	u := words("do it")
+	v.add(weather, `{}`, func(context.Context, call.Call) call.Result {
+		r.Stop(u.Source, u.Session)
+		return failed(call.Denied, call.ShuttingDown, "the house closes")
+	})
+	r = newRunner(t, options(t, v, llmtest.New(t, llmtest.Step{Calls: []llm.ToolCall{toolCall(weather, `{}`), toolCall(diary, `{"date":"d","content":"c"}`)}})))
+	if got := run(t, r, u); got != Stopped {
+		t.Errorf("the turn ended as %s", got)
+	}
+	if s := load(records(t, r, u)); !s.sound(u.ID) || len(v.replies()) != 0 {
+		t.Errorf("journal:\n%s", journalText(t, r, u))
+	}
+}
+
+// deaf is a disk that does not tell what is in a folder, once.
+type deaf struct {
+	FileLayer
+	heard bool
+}
+
+func (d *deaf) ReadDir(dir string) ([]fs.DirEntry, error) {
+	if !d.heard {
+		d.heard = true
+		return nil, errDisk
+	}
+	return d.FileLayer.ReadDir(dir)
+}
+
+func TestTokensAreCountedOnceThoughTheDiskFailed(t *testing.T) {
+	o := options(t, newVillage(), llmtest.New(t, llmtest.Step{Text: "hi", Usage: llm.Usage{Input: 30, Output: 5}}))
+	o.Files = &deaf{FileLayer: disk{spool.Disk()}}
+	r := newRunner(t, o)
+	run(t, r, words("hello"))
+	if got := r.Status().Tokens; got != 35 {
+		t.Errorf("%d tokens", got)
+	}
 }
 
 func TestARunnerSaysWhatItNeeds(t *testing.T) {
