@@ -147,3 +147,27 @@ func BenchmarkLine(b *testing.B) {
 		r.Bytes(line)
 	}
 }
+
+// What looks like the beginning of a token, again and again, is not read again
+// and again: an app may say it in a message of many bytes.
+func TestBeginningsWithoutEndCostNoTime(t *testing.T) {
+	for _, begin := range []string{"sk-", "eyJ-", "eyJ.", "-sk-eyJ.", "xoxb-ghp_-"} {
+		text := strings.Repeat(begin, 2<<20/len(begin))
+		if got := new(Redactor).String(text); got != text {
+			t.Errorf("%s…: something is masked", begin)
+		}
+		const key = "sk-0123456789"
+		if got := new(Redactor).String(text + " " + key); got != text+" "+Mask {
+			t.Errorf("%s…: the key behind it is shown", begin)
+		}
+	}
+	for text, want := range map[string]string{
+		"sk-abc.eyJ-abcdefghijklmnopqrst.9": "sk-abc." + Mask,
+		"eyJ-a.sk-abcdefgh1":                "eyJ-a." + Mask,
+		"eyJ-.sk-abcd sk-12345678":          "eyJ-.sk-abcd " + Mask,
+	} {
+		if got := new(Redactor).String(text); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}

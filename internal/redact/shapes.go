@@ -50,11 +50,12 @@ var parameters = []string{
 // shapes returns the spans in b that look like a secret of a well-known kind.
 func shapes(b []byte) []span {
 	var spans []span
+	var plain plains
 	for i := 0; i < len(b); i++ {
 		var found span
 		switch b[i] {
 		case 's', 'r', 'g', 'x', 'h', 'n', 'p', 'A', 't', 'e':
-			found = token(b, i)
+			found = plain.token(b, i)
 		case 'B', 'b':
 			found = scheme(b, i)
 		case '?', '&':
@@ -74,8 +75,12 @@ func shapes(b []byte) []span {
 	return spans
 }
 
+// plains remember where the last run without a digit ends, of words with and
+// without dots: no token begins within it, and nobody reads it twice.
+type plains struct{ dotted, undotted int }
+
 // token returns the span of the token that begins at i, prefix included.
-func token(b []byte, i int) span {
+func (p *plains) token(b []byte, i int) span {
 	if i > 0 && isWord(b[i-1]) && !afterEscape(b, i) {
 		return span{}
 	}
@@ -83,11 +88,21 @@ func token(b []byte, i int) span {
 		if !hasPrefix(b[i:], t.prefix) {
 			continue
 		}
+		dots, until := t.prefix == "eyJ", &p.undotted
+		if dots {
+			until = &p.dotted
+		}
+		if i < *until {
+			continue
+		}
 		end := i + len(t.prefix)
 		digits := false
-		for end < len(b) && (isWord(b[end]) || b[end] == '-' || t.prefix == "eyJ" && b[end] == '.') {
+		for end < len(b) && (isWord(b[end]) || b[end] == '-' || dots && b[end] == '.') {
 			digits = digits || isDigit(b[end])
 			end++
+		}
+		if !digits {
+			*until = end
 		}
 		if digits && end-i-len(t.prefix) >= t.length {
 			return span{i, end}
