@@ -45,10 +45,13 @@ What the bot says while nobody looks waits for the next chat of its session.`,
 // errLeft ends a chat that the person has left.
 var errLeft = errors.New("left")
 
-// quit are the words that leave a chat.
+// quit is the word that leaves a chat.
+const quit = "/quit"
+
+// quits reports whether a line leaves a chat, as some words do.
 func quits(line string) bool {
 	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "/quit", "/exit", "／quit", "／exit":
+	case quit, "/exit", "／quit", "／exit":
 		return true
 	}
 	return false

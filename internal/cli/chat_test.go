@@ -125,6 +125,8 @@ func TestTabGoesOn(t *testing.T) {
 		{"/s", 2, []control.Suggestion{{Text: "/status", To: 2}, {Text: "/stop", To: 2}}, "/st", 3},
 		{"/天", 4, []control.Suggestion{{Text: "/天气", To: 4}, {Text: "/天文", To: 4}}, "/天", 4},
 		{"/x", 2, nil, "/x", 2},
+		{"/q", 2, nil, "/quit ", 6},
+		{"/quit x", 2, nil, "/quit x", 2},
 		{"/x", 2, []control.Suggestion{{Text: "/y", From: 7, To: 9}}, "/x", 2},
 	} {
 		out := newOutput(io.Discard, io.Discard, func(string) string { return "" })

@@ -175,8 +175,11 @@ func (c *chat) complete(ctx context.Context, t *term.Terminal, line string, pos 
 	c.resize(t)
 	ctx, cancel := context.WithTimeout(ctx, suggestPatience)
 	defer cancel()
-	found, err := c.house.Suggest(ctx, control.SuggestRequest{Line: line, Cursor: pos})
-	if err != nil || len(found) == 0 {
+	found, _ := c.house.Suggest(ctx, control.SuggestRequest{Line: line, Cursor: pos}) // who does not answer knows nothing
+	if pos == len(line) && line != "" && strings.HasPrefix(quit, line) {
+		found = append(found, control.Suggestion{Text: quit, To: pos, Help: "leave"})
+	}
+	if len(found) == 0 {
 		return line, pos, true
 	}
 	first := found[0]

@@ -84,7 +84,7 @@ func (x *Index) commands(typed string, from, to int, l brain.Language) []Candida
 		}
 	}
 	for _, t := range x.all {
-		if !t.enabled() {
+		if !t.enabled() || !x.means(t) {
 			continue
 		}
 		short := x.Short(t)

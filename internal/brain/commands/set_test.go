@@ -175,4 +175,7 @@ func TestAPromptThatIsCalledLikeAToolGivesWay(t *testing.T) {
 	if got := s.Answer(t.Context(), Help, "", Scene{}); strings.Count(got, "/plan") != 1 {
 		t.Error(got)
 	}
+	if got := s.Complete(t.Context(), "/pl", 3); len(got) != 1 || got[0].Text != "/plan" {
+		t.Errorf("%+v", got)
+	}
 }
