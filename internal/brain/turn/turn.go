@@ -166,6 +166,24 @@ func (t *turn) end(ending Ending, reason string) error {
 	}
 	t.state.end = &r
 	t.ledger.ended(t.now(), ending)
+	t.report(ending, reason)
 	t.log.Debug("a turn ended", "ending", ending, "steps", len(t.state.steps), "tokens", r.Tokens, "ms", r.MS)
 	return nil
+}
+
+// report tells the keeper of a reply that has not, or perhaps not, arrived: nobody
+// else learns of it. What an app said of it may be private and stays in the journal.
+func (t *turn) report(ending Ending, reason string) {
+	const look = "`aurora trace` with the id of the turn shows its way"
+	switch ending {
+	case Undelivered, Refused:
+		t.log.Warn("a reply was not delivered", "ending", ending, "session", t.unit.Session, "app", t.unit.Source.App, "hint", look)
+	case Uncertain:
+		t.log.Warn("a reply may or may not have been delivered, and is not sent again", "session", t.unit.Session, "app", t.unit.Source.App, "hint", look)
+	case Mute:
+		if t.text != "" && strings.HasPrefix(t.unit.WokenBy, "message.") {
+			t.log.Warn("a message has an answer, and its app no way to take it", "session", t.unit.Session, "app", t.unit.Source.App, "reason", reason,
+				"hint", "name the app's tool for replies as reply: in apps/config.yml")
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -83,12 +84,16 @@ func TestASourceWithoutAReplyToolIsNotAnswered(t *testing.T) {
 	} {
 		v := newVillage()
 		change(v)
-		r := newRunner(t, options(t, v, llmtest.New(t, llmtest.Step{Text: "hi"})))
+		o := options(t, v, llmtest.New(t, llmtest.Step{Text: "hi"}))
+		var log strings.Builder
+		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		r := newRunner(t, o)
 		u := words("hello")
 		if got := run(t, r, u); got != Mute || len(v.calls) != 0 {
 			t.Errorf("%s: %s, %v", name, got, v.calls)
 		}
 		want(t, journalText(t, r, u), `"t":"end"`, `"error":"`)
+		want(t, log.String(), "level=WARN", "as reply: in apps/config.yml")
 	}
 }
 
@@ -140,9 +145,15 @@ func TestAReplyIsTriedAgainOnlyIfItWasSurelyNotDelivered(t *testing.T) {
 					n++
 					return c.ends[min(n, len(c.ends))-1]
 				})
-				r := newRunner(t, options(t, v, llmtest.New(t, llmtest.Step{Text: "hi"})))
+				o := options(t, v, llmtest.New(t, llmtest.Step{Text: "hi"}))
+				var log strings.Builder
+				o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+				r := newRunner(t, o)
 				if got := run(t, r, words("hello")); got != c.want || n != c.tries {
 					t.Errorf("%s after %d tries", got, n)
+				}
+				if told := strings.Contains(log.String(), "level=WARN"); told != (c.want != Answered) {
+					t.Errorf("the log says\n%s", log.String())
 				}
 				if got := r.Status().Uncertain; (got == 1) != (c.want == Uncertain) {
 					t.Errorf("%d uncertain replies", got)
