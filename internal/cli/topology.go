@@ -8,29 +8,46 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/aurorabot/aurora/internal/brain/circuit"
 	"github.com/aurorabot/aurora/internal/config"
 	"github.com/aurorabot/aurora/internal/control"
 	"github.com/aurorabot/aurora/internal/daemon"
 )
 
 func (p *program) topologyCommand() *cobra.Command {
-	var mermaid bool
+	var mermaid, builtin bool
 	cmd := &cobra.Command{
 		Use:   "topology",
 		Short: "Show the circuit of the brain and how its nodes fare",
 		Long: `Show the circuit of the brain: its nodes, what wakes them, what they leave
 behind, and with a daemon how many files wait, run and are done. Without a daemon
-it is read from topology.yaml, or is the default one.`,
+it is read from topology.yaml, or is the default one. --default prints the file of
+the default one, with comments; copy it to change it.`,
 		Example: `  aurora topology
   aurora topology --mermaid > circuit.mmd
+  aurora topology --default > topology.yaml
   aurora topology --json`,
 		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if builtin {
+				return p.defaultTopology()
+			}
 			return p.topology(cmd.Context(), mermaid)
 		},
 	}
 	cmd.Flags().BoolVar(&mermaid, "mermaid", false, "print a Mermaid flowchart")
+	cmd.Flags().BoolVar(&builtin, "default", false, "print the topology.yaml of a home that has none")
+	cmd.MarkFlagsMutuallyExclusive("mermaid", "default")
 	return cmd
+}
+
+// defaultTopology prints the file of the default topology.
+func (p *program) defaultTopology() error {
+	text := string(circuit.Default())
+	p.out.print(text)
+	return p.out.document(struct {
+		Text string `json:"text"`
+	}{text})
 }
 
 func (p *program) topology(ctx context.Context, mermaid bool) error {

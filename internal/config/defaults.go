@@ -7,6 +7,14 @@ import (
 	"time"
 )
 
+// DefaultSettings are those of a home without aurora.yml, but for what depends on
+// the machine.
+func DefaultSettings() Settings {
+	var s Settings
+	applyDefaults(reflect.ValueOf(&s).Elem())
+	return s
+}
+
 // applyDefaults sets every field below v that has a default tag. A default that
 // does not parse is a mistake in this package, which any test finds.
 func applyDefaults(v reflect.Value) {

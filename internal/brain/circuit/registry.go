@@ -113,6 +113,8 @@ func written(v reflect.Value, seconds bool) string {
 	switch {
 	case v.Type() == durationType && seconds:
 		return strconv.FormatFloat(v.Interface().(time.Duration).Seconds(), 'g', -1, 64)
+	case v.Type() == durationType && v.Int() > 0 && v.Int()%int64(24*time.Hour) == 0:
+		return fmt.Sprintf("%dd", v.Int()/int64(24*time.Hour))
 	case v.Type() == durationType:
 		return v.Interface().(time.Duration).String()
 	case v.Kind() == reflect.Slice && v.Len() == 0:

@@ -1,5 +1,5 @@
 // Command gendoc writes docs/configuration.md from the comments of the structs in
-// internal/config. Without -update it prints the page.
+// internal/config, and from the types of nodes that the brain has. Without -update it prints the page.
 //
 //	go run ./internal/config/gendoc -update
 package main

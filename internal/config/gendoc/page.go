@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"text/template"
+
+	"github.com/aurorabot/aurora/internal/brain/circuit"
 )
 
 //go:embed configuration.md.tmpl
@@ -26,6 +28,8 @@ func generate(dir string) ([]byte, error) {
 		},
 		"table":       structs.table,
 		"tablesBelow": structs.tablesBelow,
+		"topology":    func() string { return string(circuit.Default()) },
+		"nodeTypes":   nodeTypes,
 		"safe":        func() (string, error) { return safeVariables(dir) },
 	})
 	if _, err := page.Parse(pageTemplate); err != nil {
