@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,8 +19,9 @@ import (
 
 const (
 	queueLen  = 1024     // records waiting for the disk
+	queueArgs = 64 << 20 // bytes of their arguments
 	flushSize = 64 << 10 // bytes gathered before a write even if more records wait
-	tailSize  = 64 << 10 // bytes read from the end of the last file to find its seq
+	tailSize  = 64 << 10 // bytes read from the end of a file to find its seq
 	prefix    = "audit-"
 	suffix    = ".jsonl"
 )
@@ -43,6 +43,7 @@ type Log struct {
 	redact *redact.Redactor
 
 	queue chan Record
+	args  atomic.Int64 // bytes of the arguments in queue
 	lost  atomic.Int64 // since the last line that said so
 	stop  chan struct{}
 	once  sync.Once
@@ -83,15 +84,17 @@ func (l *Log) Append(r Record) {
 		return
 	default:
 	}
-	select {
-	case l.queue <- r:
-	default:
-		l.lost.Add(1)
+	size := int64(len(r.Args))
+	if before := l.args.Add(size) - size; before == 0 || before+size <= queueArgs {
+		select {
+		case l.queue <- r:
+			return
+		default:
+		}
 	}
+	l.args.Add(-size)
+	l.lost.Add(1)
 }
-
-// Lost returns how many records were lost since the last line that said so.
-func (l *Log) Lost() int64 { return l.lost.Load() }
 
 // Close writes what was taken, waits until it is on the disk and returns the
 // last error of the disk, if the trouble has not passed since.
@@ -127,6 +130,7 @@ func (l *Log) write(f *file, seq uint64) {
 		buf, pending = buf[:0], 0
 	}
 	take := func(r Record) {
+		defer l.args.Add(-int64(len(r.Args)))
 		d := r.Time.UTC().Format(time.DateOnly)
 		if d != day || len(buf) >= flushSize {
 			flush()
@@ -227,23 +231,26 @@ func endLine(f *os.File) error {
 	return err
 }
 
-// lastSeq returns the highest sequence number at the end of the newest file
-// that has one; 0 when there is none.
+// lastSeq returns the highest sequence number at the end of any file; 0 when
+// there is none. The last one written need not be in the newest file: a call
+// counts to the day on which it came in.
 func lastSeq(dir string) (uint64, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return 0, err
 	}
-	for _, e := range slices.Backward(entries) { // by name, so by day
+	var last uint64
+	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), prefix) || !strings.HasSuffix(e.Name(), suffix) {
 			continue
 		}
 		seq, err := tailSeq(filepath.Join(dir, e.Name()))
-		if err != nil || seq > 0 {
-			return seq, err
+		if err != nil {
+			return 0, err
 		}
+		last = max(last, seq)
 	}
-	return 0, nil
+	return last, nil
 }
 
 func tailSeq(path string) (uint64, error) {
