@@ -208,6 +208,10 @@ func openHome(dir string) (config.Home, error) {
 	return home, nil
 }
 
+// sweepTime is how long a start waits for what an earlier run has left to end.
+// What has taken other rights, as by sudo, may not be ours to end.
+const sweepTime = 5 * time.Second
+
 // openPlatform opens what the apps need, and the host, which is not started.
 func (d *Daemon) openPlatform(ctx context.Context, o Options, apps []*config.App, faults map[string]string) (err error) {
 	home := d.conf.Home
@@ -222,7 +226,9 @@ func (d *Daemon) openPlatform(ctx context.Context, o Options, apps []*config.App
 	if err != nil {
 		return fmt.Errorf("preparing to start apps: %w", err)
 	}
-	left, err := d.launcher.Sweep(ctx)
+	sweeping, stop := context.WithTimeout(ctx, sweepTime)
+	left, err := d.launcher.Sweep(sweeping)
+	stop()
 	for _, l := range left {
 		d.logs.Warn("Ended a process that an earlier run had left.", "app", l.App, "program", l.Program, "pid", l.PID)
 	}

@@ -233,15 +233,18 @@ func (l *Launcher) Close() error {
 		})
 	}
 	all.Wait()
-	l.purgeOrphans()
+	errs = append(errs, l.purgeOrphans())
 	l.parent.close()
 	return errors.Join(errs...)
 }
 
 // purgeOrphans kills what no single process could be charged with: orphans of
-// this run that have wiped their environment and left their session.
-func (l *Launcher) purgeOrphans() {
-	killed, left := purge(context.Background(), func() []entry {
+// this run that have wiped their environment and left their session. One that
+// took other rights, as by sudo, or hangs in the kernel is left alone in the end.
+func (l *Launcher) purgeOrphans() error {
+	ctx, cancel := context.WithTimeout(context.Background(), purgeTime)
+	defer cancel()
+	killed, left := purge(ctx, func() []entry {
 		return claim(l.parent.adopted(), func(e entry) (string, bool) {
 			c := cookieOf(e.pid)
 			return "", strings.HasPrefix(c, l.run+".") || c == "" && e.adopted
@@ -251,4 +254,8 @@ func (l *Launcher) purgeOrphans() {
 	if len(killed) > 0 {
 		l.log.Warn("killed orphans of ended apps", "killed", len(killed), "left", len(left))
 	}
+	if len(left) > 0 {
+		return fmt.Errorf("%s (pid %d), which an app has left behind, cannot be killed", left[0].comm, left[0].pid)
+	}
+	return nil
 }
