@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"strings"
 	"time"
 
@@ -17,18 +18,25 @@ var cli = call.Caller{Kind: call.CLI}
 
 // Call implements [control.House].
 func (d *Daemon) Call(ctx context.Context, r control.CallRequest, progress func(call.Progress)) control.Reply {
-	args := r.Args
+	args, whole := r.Args, milliseconds(r.TimeoutMS)
 	if len(r.Pairs) > 0 {
+		began := time.Now()
+		within, cancel := limited(ctx, r.TimeoutMS)
 		var rep control.Reply
-		if args, rep = d.typed(ctx, r); rep.Error != nil {
+		args, rep = d.typed(within, r)
+		cancel()
+		if rep.Error != nil {
 			return rep
+		}
+		if whole > 0 {
+			whole = max(whole-time.Since(began), time.Nanosecond)
 		}
 	}
 	rep := replyOf(d.host.Call(ctx, call.Call{
 		Caller:     cli,
 		Name:       r.Name,
 		Args:       args,
-		Timeout:    milliseconds(r.TimeoutMS),
+		Timeout:    whole,
 		OnProgress: progress,
 	}))
 	rep.Tool = rep.name
@@ -126,7 +134,11 @@ func replyOf(r call.Result) namedReply {
 	}}
 }
 
-func milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+// milliseconds returns a length of time, at most half of the longest there is, so
+// that it can be added to others.
+func milliseconds(ms int64) time.Duration {
+	return time.Duration(min(ms, math.MaxInt64/2/int64(time.Millisecond))) * time.Millisecond
+}
 
 // limited returns ctx with a time limit, if there is one.
 func limited(ctx context.Context, ms int64) (context.Context, context.CancelFunc) {

@@ -45,7 +45,7 @@ func (h *Host) Call(ctx context.Context, c call.Call) call.Result {
 // call does the work of Call. It returns the tool, if there is one, and the
 // epoch of the session that answered.
 func (h *Host) call(ctx context.Context, c *call.Call, began time.Time) (*Tool, uint64, call.Result) {
-	t, e := h.find(ctx, c)
+	t, e := h.find(ctx, c, began)
 	if e != nil {
 		return nil, 0, ended(e)
 	}
@@ -130,10 +130,15 @@ var emptyObject = json.RawMessage("{}")
 // find resolves the name of a call. A name that nobody has may be on its way:
 // it waits for lists that are being refreshed, and for an app with a fitting
 // package that is not up. The tables alone say where a name leads.
-func (h *Host) find(ctx context.Context, c *call.Call) (*Tool, *call.Error) {
+func (h *Host) find(ctx context.Context, c *call.Call, began time.Time) (*Tool, *call.Error) {
 	t, e := h.catalog.Load().resolve(c.Name)
 	if e == nil || e.Code != call.ToolUnknown {
 		return t, e
+	}
+	if c.Timeout > 0 {
+		within, cancel := context.WithDeadline(ctx, began.Add(c.Timeout))
+		defer cancel()
+		ctx = within
 	}
 	h.Fresh(ctx)
 	var reason *call.Error

@@ -251,6 +251,32 @@ func TestACallWaitsForAnAppThatStarts(t *testing.T) {
 	})
 }
 
+// What a call waits for before anybody knows whose it is counts, too.
+func TestACallTakesNoLongerThanItMay(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		h.app("demo", `
+tool grow
+on tools/call grow
+  notify notifications/tools/list_changed
+  reply text grown
+on tools/list #2
+  sleep 20s
+  reply default
+`)
+		h.app("mute", silent)
+		h.app("mute.too", silent)
+		h.open()
+		wantOK(t, h.call("demo.grow", ""), "grown") // from now on a list is being read
+		for name, end := range map[string]call.Code{"demo.later": call.ToolUnknown, "mute.too.a": call.AppUnavailable} {
+			began := time.Now()
+			r := h.Call(t.Context(), call.Call{Caller: cli, Name: name, Timeout: 500 * time.Millisecond})
+			if took := time.Since(began); took != 500*time.Millisecond || r.Err == nil || r.Err.Code != end {
+				t.Errorf("%s took %v and ended as %v", name, took, r.Err)
+			}
+		}
+	})
+}
+
 func TestS11AnAppThatDoesNotReadHarmsOnlyItsCallers(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
 		h.app("stuck", "tool a\non notifications/initialized\n  ignore\non tools/list\n  reply default\n  stop reading\non signal TERM\n  exit 0")

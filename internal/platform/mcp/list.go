@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	maxPages = 200
-	maxItems = 100_000
+	maxPages     = 200
+	maxItems     = 100_000
+	maxListBytes = defaultMaxMessage // of all pages: what one may have
 )
 
 // A List is a whole list of a server, all pages in order.
@@ -56,6 +57,7 @@ func (s *Session) list(ctx context.Context, method, member string, declared bool
 	}
 	deadline := time.Now().Add(s.o.ListTimeout)
 	seen := map[string]bool{}
+	size := 0
 	params := []byte("{}")
 	for {
 		left := time.Until(deadline)
@@ -83,6 +85,7 @@ func (s *Session) list(ctx context.Context, method, member string, declared bool
 		}
 		l.Items = append(l.Items, page.items...)
 		l.Pages++
+		size += len(result.Raw)
 		switch {
 		case page.cursor == nil:
 			return l, nil
@@ -94,6 +97,9 @@ func (s *Session) list(ctx context.Context, method, member string, declared bool
 			return l, nil
 		case len(l.Items) >= maxItems:
 			l.warn("%s: stopped after %d items", method, len(l.Items))
+			return l, nil
+		case size >= maxListBytes:
+			l.warn("%s: stopped after %d pages, which have more than %d MiB", method, l.Pages, maxListBytes>>20)
 			return l, nil
 		}
 		seen[*page.cursor] = true

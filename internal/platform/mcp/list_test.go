@@ -140,6 +140,19 @@ func TestEndlessPagingIsCutOff(t *testing.T) {
 	})
 }
 
+// Each page of a list may be as large as a message, and all of them are kept.
+func TestAListIsBoundedInBytes(t *testing.T) {
+	p, s := connect(t, Options{})
+	huge := strings.Repeat("x", maxListBytes/2)
+	l, err := listing(t, s, p, func(_ string, n int) string {
+		return fmt.Sprintf(`{"tools":["%d%s"],"nextCursor":"%[1]d"}`, n, huge)
+	})
+	if err != nil || l.Pages != 2 {
+		t.Errorf("got %d pages, %v", l.Pages, err)
+	}
+	contains(t, strings.Join(l.Warnings, " "), "stopped after 2 pages, which have more than 32 MiB")
+}
+
 // The whole list has one deadline, however many pages come in time.
 func TestAWholeListHasOneDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
