@@ -97,31 +97,58 @@ func (p *program) chat(ctx context.Context, h control.House, session string) err
 }
 
 // lines says every line of stdin and waits for the end of the turn that answers
-// it, so that a script gets its answers in order.
+// it, so that a script gets its answers in order. What the bot says while no line
+// comes is shown when it says it.
 func (c *chat) lines(ctx context.Context) error {
 	c.view = &chatView{write: func(text string) { c.p.out.print(text) }, aside: func(text string) { c.p.out.note("%s", text) }}
 	if err := c.attached(ctx); err != nil {
 		return err
 	}
-	in := bufio.NewReader(c.p.stdin)
+	lines := make(chan string)
+	read := make(chan error, 1)
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	// A read cannot be cut short: this goroutine ends with the next line, or with
+	// the process, which is about to end when we leave.
+	go func() { read <- scanLines(reading, c.p.stdin, lines) }()
 	for {
-		line, err := in.ReadString('\n')
-		if text := strings.TrimSpace(line); text != "" {
-			if quits(text) {
+		select {
+		case line := <-lines:
+			if quits(line) {
 				return errLeft
 			}
-			if err := c.exchange(ctx, text); err != nil {
+			if err := c.exchange(ctx, line); err != nil {
 				return err
 			}
+		case n := <-c.news:
+			c.show(n)
+		case err := <-read:
+			if errors.Is(err, io.EOF) {
+				return errLeft
+			}
+			return err
+		case <-c.ended:
+			return c.houseLeft(ctx)
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
-		if errors.Is(err, io.EOF) {
-			return errLeft
+	}
+}
+
+// scanLines reads lines that are not blank until the input ends.
+func scanLines(ctx context.Context, in io.Reader, lines chan<- string) error {
+	r := bufio.NewReader(in)
+	for {
+		line, err := r.ReadString('\n')
+		if line = strings.TrimSpace(line); line != "" {
+			select {
+			case lines <- line:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}
 		if err != nil {
 			return err
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
 		}
 	}
 }

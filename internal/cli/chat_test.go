@@ -207,3 +207,35 @@ func TestPastedLinesAreOneMessage(t *testing.T) {
 		t.Errorf("the messages are %q and %q", a, b)
 	}
 }
+
+// A script that has nothing to say yet hears the bot all the same, and Ctrl-C
+// ends it though no line comes.
+func TestAChatWithoutATerminalWaitsForLinesOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, typist := io.Pipe()
+		defer typist.Close()
+		var seen strings.Builder
+		c := &chat{
+			p:     &program{stdin: in, out: newOutput(&seen, io.Discard, func(string) string { return "" })},
+			house: new(listener), session: "main", news: make(chan control.ChatNews), ended: make(chan struct{}),
+		}
+		ctx, interrupt := context.WithCancelCause(t.Context())
+		left := make(chan error, 1)
+		go func() { left <- c.lines(ctx) }()
+		c.news <- control.ChatNews{Kind: control.ChatAttached}
+		select {
+		case c.news <- control.ChatNews{Kind: control.ChatText, Text: "an alarm"}:
+		case <-time.After(time.Minute):
+			t.Error("the bot is not heard before somebody speaks")
+		}
+		interrupt(errInterrupted)
+		select {
+		case err := <-left:
+			if err != errInterrupted || seen.String() != "an alarm\n" {
+				t.Errorf("it ends with %v and has shown %q", err, seen.String())
+			}
+		case <-time.After(time.Minute):
+			t.Error("it waits for a line")
+		}
+	})
+}
