@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,19 +21,22 @@ const maxArguments = 32 << 20
 
 // rawArguments returns what --args says: JSON itself, @file, or - for stdin.
 // Blank text means no arguments. The bytes are passed on as they are.
-func (p *program) rawArguments(value string) (json.RawMessage, error) {
+func (p *program) rawArguments(ctx context.Context, value string) (json.RawMessage, error) {
 	from := "--args"
 	text := []byte(value)
 	var err error
 	switch {
 	case value == "-":
 		from = "stdin"
-		text, err = io.ReadAll(io.LimitReader(p.stdin, maxArguments+1))
+		text, err = p.readStdin(ctx, maxArguments+1)
 	case strings.HasPrefix(value, "@"):
 		from = value[1:]
 		text, err = readFile(from)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, errInterrupted):
+		return nil, err
+	case err != nil:
 		return nil, usagef("reading the arguments: %v", err)
 	}
 	if len(text) > maxArguments {

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 )
@@ -31,7 +34,7 @@ func TestWhereJSONIsWrong(t *testing.T) {
 
 func TestRawArgumentsKeepTheirTokens(t *testing.T) {
 	p := &program{stdin: strings.NewReader("\ufeff {\"n\": 1e400, \"big\": 9007199254740993}\n")}
-	got, err := p.rawArguments("-")
+	got, err := p.rawArguments(t.Context(), "-")
 	if want := `{"n": 1e400, "big": 9007199254740993}`; err != nil || string(got) != want {
 		t.Errorf("rawArguments(-) = %s, %v; want %s", got, err, want)
 	}
@@ -49,5 +52,17 @@ func TestMembersKeepTheirOrder(t *testing.T) {
 		for k := range members(json.RawMessage(none)) {
 			t.Errorf("%q has a member %q", none, k)
 		}
+	}
+}
+
+// Ctrl-C ends a command that waits for its stdin.
+func TestWaitingForStdinEndsWithTheCommand(t *testing.T) {
+	in, typist := io.Pipe()
+	defer typist.Close()
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	interrupt(errInterrupted)
+	p := &program{stdin: in}
+	if _, err := p.rawArguments(ctx, "-"); !errors.Is(err, errInterrupted) {
+		t.Errorf("it ends with %v", err)
 	}
 }

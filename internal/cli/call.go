@@ -46,7 +46,7 @@ The result goes to stdout. What a failing tool says goes to stderr.`,
 				if len(r.Pairs) > 0 {
 					return usagef("give the arguments either as NAME=VALUE or with --args")
 				}
-				if r.Args, err = p.rawArguments(raw); err != nil {
+				if r.Args, err = p.rawArguments(cmd.Context(), raw); err != nil {
 					return err
 				}
 			}

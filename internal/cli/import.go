@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,11 +80,14 @@ func (p *program) importFrom(ctx context.Context, file string, dry bool) error {
 	src := importer.Source{Path: file}
 	if file == "-" {
 		src.Path = ""
-		src.Text, err = io.ReadAll(io.LimitReader(p.stdin, maxImport))
+		src.Text, err = p.readStdin(ctx, maxImport)
 	} else {
 		src.Text, err = os.ReadFile(file)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, errInterrupted):
+		return err
+	case err != nil:
 		return usagef("the file cannot be read: %v", err)
 	}
 	plan, written, err := p.doImport(dir, src, dry)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"io"
 	"strings"
 	"time"
 
@@ -37,7 +36,7 @@ opens the session next.`,
 				return err
 			}
 			if len(args) == 1 && args[0] == "-" {
-				text, err := io.ReadAll(io.LimitReader(p.stdin, maxSaid+1))
+				text, err := p.readStdin(cmd.Context(), maxSaid+1)
 				if err != nil {
 					return err
 				}
@@ -99,5 +98,6 @@ func (p *program) completeSaid(_ *cobra.Command, args []string, typed string) ([
 	for _, f := range found {
 		words = append(words, typed[:min(max(f.From, 0), len(typed))]+f.Text+"\t"+oneLine(f.Help))
 	}
-	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	some, _ := beginning(words, "")
+	return some, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }

@@ -116,11 +116,12 @@ func (p *program) toolNames() []string {
 	return recall(home).Tools
 }
 
-// beginning keeps the suggestions that begin with what was typed.
+// beginning keeps the suggestions that begin with what was typed. A name of an app
+// with control characters in it is not one that a shell can show, or a person type.
 func beginning(all []string, typed string) ([]string, cobra.ShellCompDirective) {
 	var some []string
 	for _, s := range all {
-		if strings.HasPrefix(s, typed) {
+		if word, _, _ := strings.Cut(s, "\t"); strings.HasPrefix(word, typed) && visible(word) == word && !strings.Contains(word, "\n") {
 			some = append(some, s)
 		}
 	}

@@ -58,7 +58,7 @@ func (p *program) trace(id string) error {
 func (p *program) traceText(t *trace.Trace) string {
 	s := p.out.style()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s\n", s.bold("trace"), t.ID)
+	fmt.Fprintf(&b, "%s %s\n", s.bold("trace"), visible(t.ID))
 	head := visible(t.Source)
 	if t.Session != "" {
 		head += ", session " + visible(t.Session)
