@@ -2,14 +2,11 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/aurorabot/aurora/internal/call"
-	"github.com/aurorabot/aurora/internal/config"
 	"github.com/aurorabot/aurora/internal/control"
 	"github.com/aurorabot/aurora/internal/daemon"
 )
@@ -71,7 +68,7 @@ func (p *program) actOnEvent(ctx context.Context, action control.EventAction, id
 		return usagef("the event %q lies in several places, name the file or its --spool: %s", id, whereIs(places))
 	}
 	r := control.EventActionRequest{Action: action, Spool: places[0].Spool, File: places[0].File}
-	done, err := p.act(ctx, c, files, r)
+	done, err := p.act(ctx, files, r)
 	if err != nil {
 		return err
 	}
@@ -88,27 +85,13 @@ func (p *program) actOnEvent(ctx context.Context, action control.EventAction, id
 
 // act asks the daemon of the home to do it, or else does it itself under the lock
 // of the home.
-func (p *program) act(ctx context.Context, c *config.Config, files *daemon.EventFiles, r control.EventActionRequest) (control.EventDone, error) {
-	for since := time.Now(); ; {
-		client, dialErr := control.Dial(ctx, c.Home.RunDir())
-		if dialErr == nil {
-			defer client.Close()
-			return client.EventAction(ctx, r)
-		}
-		done, err := files.Act(ctx, r)
-		var held *call.Error
-		switch {
-		case !errors.As(err, &held) || held.Code != call.HomeLocked:
-			return done, err
-		case !errors.Is(dialErr, control.ErrNoDaemon):
-			return done, dialErr
-		case time.Since(since) > lockPatience:
-			return done, err
-		}
-		select {
-		case <-time.After(lockRetry):
-		case <-ctx.Done():
-			return done, context.Cause(ctx)
-		}
-	}
+func (p *program) act(ctx context.Context, files *daemon.EventFiles, r control.EventActionRequest) (done control.EventDone, err error) {
+	err = p.farOrNear(ctx, func(c *control.Client) error {
+		done, err = c.EventAction(ctx, r)
+		return err
+	}, func(string) error {
+		done, err = files.Act(ctx, r)
+		return err
+	})
+	return done, err
 }

@@ -163,12 +163,12 @@ func (t *tail) last(n int) ([]string, error) {
 func (t *tail) more() ([]string, error) {
 	var lines []string
 	if t.f != nil {
+		// Asked before the last read: nobody writes to a file that was replaced, but
+		// to one that is about to be.
+		replaced := t.replaced()
 		var err error
-		if lines, err = t.read(); err != nil {
+		if lines, err = t.read(); err != nil || !replaced {
 			return lines, err
-		}
-		if !t.replaced() {
-			return lines, nil
 		}
 		t.close()
 	}

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 )
 
@@ -51,4 +53,54 @@ func TestTailGoesOnInANewFile(t *testing.T) {
 	more()
 	add("back\n")
 	more("back")
+}
+
+// What is written between the last look and the replacement of a log is shown.
+func TestTailMissesNothingWhenALogIsReplaced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.log")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	write("")
+	tl := &tail{path: path}
+	defer tl.close()
+	if _, err := tl.last(0); err != nil {
+		t.Fatal(err)
+	}
+	const rounds = 500
+	var got []string
+	for i := range rounds {
+		var writer sync.WaitGroup
+		writer.Go(func() { // as the log does it: the file is written, renamed, and begun anew
+			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o600)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = fmt.Fprintf(f, "old %d\n", i)
+			_ = f.Close()
+			_ = os.Rename(path, path+".1")
+			write(fmt.Sprintf("new %d\n", i))
+		})
+		for range 3 {
+			lines, err := tl.more()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, lines...)
+		}
+		writer.Wait()
+		for range 2 {
+			lines, err := tl.more()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, lines...)
+		}
+	}
+	if len(got) != 2*rounds {
+		t.Errorf("%d of %d lines are shown", len(got), 2*rounds)
+	}
 }
