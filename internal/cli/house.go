@@ -15,6 +15,9 @@ import (
 const (
 	lockPatience = 5 * time.Second        // how long a command waits for a home that is in use
 	lockRetry    = 100 * time.Millisecond // between two looks whether a daemon answers by now
+	// leavePatience is how long a command waits for a house that is leaving, which
+	// stops all its apps first.
+	leavePatience = 15 * time.Second
 )
 
 // withHouse asks the daemon of the home, or else starts the apps that the
@@ -32,18 +35,27 @@ func (p *program) withHouse(ctx context.Context, names []string, do func(ctx con
 
 // farOrNear asks the daemon of the home, or else does the work in this process.
 // The error of near is HOME_LOCKED if somebody else has the home; then both are
-// tried again for a while.
+// tried again for a while, and so they are when a house that is leaving takes
+// nothing more: the next command may have opened its own.
 func (p *program) farOrNear(ctx context.Context, far func(c *control.Client) error, near func(dir string) error) error {
 	dir, err := p.home()
 	if err != nil {
 		return err
 	}
 	runDir := config.Home{Dir: dir}.RunDir()
-	for since := time.Now(); ; {
+	for began, since := time.Now(), time.Now(); ; {
 		client, dialErr := control.Dial(ctx, runDir)
 		if dialErr == nil {
-			defer client.Close()
-			return far(client)
+			err := far(client)
+			client.Close()
+			if !turnedAway(err) || time.Since(began) > leavePatience {
+				return err
+			}
+			since = time.Now()
+			if err := pause(ctx); err != nil {
+				return err
+			}
+			continue
 		}
 		err := near(dir)
 		var held *call.Error
@@ -58,12 +70,27 @@ func (p *program) farOrNear(ctx context.Context, far func(c *control.Client) err
 		if time.Since(since) > lockPatience {
 			return err
 		}
-		select {
-		case <-time.After(lockRetry):
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := pause(ctx); err != nil {
+			return err
 		}
 	}
+}
+
+// pause waits between two tries.
+func pause(ctx context.Context) error {
+	select {
+	case <-time.After(lockRetry):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// turnedAway reports whether a house that is leaving took nothing of what it was
+// asked.
+func turnedAway(err error) bool {
+	var e *call.Error
+	return errors.As(err, &e) && e.Code == call.ShuttingDown && e.Retryable
 }
 
 // withOwner adds who has the home to what went wrong with asking the daemon.

@@ -35,6 +35,8 @@ func (p *program) inWholeHouse(ctx context.Context, house *daemon.Daemon, do fun
 		cancel()
 		err = do(ctx, house)
 	}
+	// Others may have found this house and asked it.
+	house.Farewell(ctx)
 	// The first Ctrl-C has ended ctx; stopping takes the time it needs, and a
 	// second one ends it.
 	if e := house.Close(context.WithoutCancel(ctx)); e != nil {

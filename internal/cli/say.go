@@ -69,6 +69,9 @@ func (p *program) say(ctx context.Context, h control.House, r control.AskRequest
 		}
 	}
 	a := h.Ask(ctx, r, tell)
+	if a.Error != nil && turnedAway(a.Error) {
+		return a.Error
+	}
 	if err := p.out.document(a); err != nil {
 		return err
 	}

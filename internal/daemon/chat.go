@@ -22,10 +22,22 @@ import (
 // names no time of its own: for what goes before its own turn.
 const answerGrace = 2 * time.Minute
 
+// startPatience is how long a question waits for a brain that is about to start:
+// the door is open before it is.
+const startPatience = 5 * time.Second
+
 // thinking returns the brain, if it thinks.
-func (d *Daemon) thinking() (*mind, error) {
+func (d *Daemon) thinking(ctx context.Context) (*mind, error) {
 	if d.mind == nil {
 		return nil, control.Errorf(call.BrainUnavailable, "the brain is switched off (brain.enabled: false in aurora.yml)")
+	}
+	patience := time.NewTimer(startPatience)
+	defer patience.Stop()
+	select {
+	case <-d.mind.begun:
+	case <-patience.C:
+	case <-ctx.Done():
+		return nil, control.AsError(ctx.Err())
 	}
 	if why := d.mind.fault(); why != "" {
 		return nil, control.Errorf(call.BrainUnavailable, "the brain does not run: %s", why)
@@ -48,7 +60,7 @@ func checkWords(session, text string) *call.Error {
 
 // Say implements [control.House].
 func (d *Daemon) Say(ctx context.Context, r control.SayRequest) (control.Said, error) {
-	m, err := d.thinking()
+	m, err := d.thinking(ctx)
 	if err != nil {
 		return control.Said{}, err
 	}
@@ -82,7 +94,7 @@ func (m *mind) say(ctx context.Context, id, session, text string) error {
 
 // Listen implements [control.House].
 func (d *Daemon) Listen(ctx context.Context, r control.ListenRequest, tell func(control.ChatNews) error) error {
-	m, err := d.thinking()
+	m, err := d.thinking(ctx)
 	if err != nil {
 		return err
 	}
@@ -144,8 +156,8 @@ func (m *mind) giveBack(session string, news []control.ChatNews) {
 }
 
 // StopTurn implements [control.House].
-func (d *Daemon) StopTurn(_ context.Context, session string) (control.Stopped, error) {
-	m, err := d.thinking()
+func (d *Daemon) StopTurn(ctx context.Context, session string) (control.Stopped, error) {
+	m, err := d.thinking(ctx)
 	if err != nil {
 		return control.Stopped{}, err
 	}
@@ -154,7 +166,7 @@ func (d *Daemon) StopTurn(_ context.Context, session string) (control.Stopped, e
 
 // Suggest implements [control.House].
 func (d *Daemon) Suggest(ctx context.Context, r control.SuggestRequest) ([]control.Suggestion, error) {
-	m, err := d.thinking()
+	m, err := d.thinking(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -169,18 +181,27 @@ func (d *Daemon) Suggest(ctx context.Context, r control.SuggestRequest) ([]contr
 func (d *Daemon) Ask(ctx context.Context, r control.AskRequest, tell func(control.ChatNews)) control.Answer {
 	began := time.Now()
 	a := control.Answer{Session: r.Session, ToolCalls: []control.ToolCall{}}
-	m, err := d.thinking()
-	if err == nil {
-		if e := checkWords(r.Session, r.Text); e != nil {
-			err = e
-		} else {
-			err = m.ask(ctx, r, tell, &a)
-		}
-	}
+	err := d.ask(ctx, r, tell, &a)
 	a.DurationMS = time.Since(began).Milliseconds()
 	a.Error = control.AsError(err)
 	a.OK = err == nil
 	return a
+}
+
+// ask lets a question in, and asks it.
+func (d *Daemon) ask(ctx context.Context, r control.AskRequest, tell func(control.ChatNews), a *control.Answer) error {
+	if err := d.guests.enter(); err != nil {
+		return err
+	}
+	defer d.guests.leave()
+	m, err := d.thinking(ctx)
+	if err != nil {
+		return err
+	}
+	if e := checkWords(r.Session, r.Text); e != nil {
+		return e
+	}
+	return m.ask(ctx, r, tell, a)
 }
 
 // ask says something and fills in how it was answered.

@@ -72,6 +72,8 @@ type Daemon struct {
 	host     *host.Host
 	mind     *mind // nil: the brain is switched off, or this is for one command
 
+	guests guests
+
 	mu     sync.Mutex // guards server
 	server *control.Server
 
@@ -334,6 +336,7 @@ func (d *Daemon) close(ctx context.Context) error {
 	defer d.rush()
 	var errs []error
 	d.keeping.end()
+	d.guests.close()
 	if d.host != nil {
 		// Its error is only that it was hurried.
 		_ = d.host.Close(ctx)

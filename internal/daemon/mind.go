@@ -49,6 +49,7 @@ type mind struct {
 	commands *commands.Set
 	bus      *bus.Bus
 
+	begun   chan struct{}    // closed when it has started, or never will
 	mu      sync.Mutex       // guards what follows
 	why     string           // why it does not run
 	circuit *circuit.Circuit // nil: it does not run (yet)
@@ -63,7 +64,7 @@ type mind struct {
 func newMind(d *Daemon, c *console.Console) *mind {
 	m := &mind{
 		host: d.host, flow: d.flow, config: d.Config, console: c,
-		log: d.logs.With("part", "brain"),
+		log: d.logs.With("part", "brain"), begun: make(chan struct{}),
 	}
 	_, m.model = model(d.conf)
 	return m
@@ -129,6 +130,7 @@ func (m *mind) start() {
 	if m.ended || m.stop != nil {
 		return
 	}
+	defer close(m.begun)
 	ctx, stop := context.WithCancel(context.Background())
 	m.stop = stop
 	if err := m.open(); err != nil {
@@ -209,6 +211,9 @@ func (m *mind) close() {
 	m.ended = true
 	if m.stop != nil {
 		m.stop()
+	} else {
+		m.set(nil, "Aurora is stopping")
+		close(m.begun)
 	}
 	m.all.Wait()
 	m.viewers.close()

@@ -228,7 +228,7 @@ func (v *viewer) next(ctx context.Context) (control.ChatNews, error) {
 		over := v.over
 		v.mu.Unlock()
 		if over {
-			return control.ChatNews{}, &call.Error{Code: call.ShuttingDown, Message: "Aurora is stopping", Retryable: true}
+			return control.ChatNews{}, control.Errorf(call.ShuttingDown, "Aurora is stopping; what is said already is answered after the next start")
 		}
 		select {
 		case <-v.wake:
