@@ -196,7 +196,7 @@ func TestAFullSpoolIsToldEverywhere(t *testing.T) {
 	d := openTeller(t, home)
 	tell(t, d, "m-1")
 	tell(t, d, "m-2")
-	flow := awaitFlow(t, d, "degraded", func(f control.Flow) bool { return f.State == control.FlowDegraded })
+	flow := awaitFlow(t, d, "degraded", func(f control.Flow) bool { return f.State == control.FlowDegraded && len(f.Warnings) == 2 })
 	if s := flow.Spools[0]; !s.Full || s.Pending != 1 || s.Dropped != 1 || s.MaxFiles != 1 {
 		t.Errorf("spool %+v", s)
 	}
