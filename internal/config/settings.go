@@ -97,7 +97,7 @@ type TurnLimits struct {
 type Brain struct {
 	// Whether events wake it. Without it Aurora is only the platform.
 	Enabled bool `yaml:"enabled" default:"true"`
-	// The file that describes the circuit, relative to the home. Without that file the default circuit runs.
+	// The file that describes the circuit, relative to the home. Without a file `topology.yaml` the default circuit runs.
 	Topology string `yaml:"topology" default:"topology.yaml"`
 	// How long a session must be quiet before the bot thinks about what was said.
 	Debounce time.Duration `yaml:"debounce_seconds" default:"2" unit:"s" min:"0" max:"1h"`

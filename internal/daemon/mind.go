@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,15 +69,6 @@ func newMind(d *Daemon, c *console.Console) *mind {
 	return m
 }
 
-// topologyFile returns where the topology of a home lies.
-func topologyFile(c *config.Config) string {
-	file := cmp.Or(c.Settings.Brain.Topology, "topology.yaml")
-	if filepath.IsAbs(file) {
-		return file
-	}
-	return filepath.Join(c.Home.Dir, file)
-}
-
 // nodeOptions are what the nodes of a home get.
 func nodeOptions(c *config.Config) node.Options {
 	set := c.Settings.Brain
@@ -96,7 +86,7 @@ func checkTopology(c *config.Config) {
 		return
 	}
 	c.Files[topologyFile(c)] = config.Digest(topologyFile(c))
-	_, err := circuit.Load(topologyFile(c), node.Registry(nodeOptions(c)))
+	_, err := loadTopology(c, nodeOptions(c))
 	var invalid *circuit.Invalid
 	switch {
 	case errors.As(err, &invalid):
@@ -173,7 +163,7 @@ func (m *mind) open() error {
 	})
 	o := nodeOptions(c)
 	o.Turner, o.Turns, o.Hear = m.runner, m.runner, m.heedStop
-	topology, err := circuit.Load(topologyFile(c), node.Registry(o))
+	topology, err := loadTopology(c, o)
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,14 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/aurorabot/aurora/internal/brain/circuit"
 	"github.com/aurorabot/aurora/internal/brain/node"
@@ -36,16 +40,34 @@ func Topology(c *config.Config) (control.Topology, error) {
 	if !c.Settings.Brain.Enabled {
 		t.State = control.BrainOff
 	}
-	read, err := circuit.Load(topologyFile(c), node.Registry(nodeOptions(c)))
-	var invalid *circuit.Invalid
-	if errors.As(err, &invalid) {
-		return t, control.Errorf(call.ConfigInvalid, "%s", err)
-	}
+	read, err := loadTopology(c, nodeOptions(c))
 	if err != nil {
-		return t, err
+		return t, control.Errorf(call.ConfigInvalid, "%s", err)
 	}
 	t.File, t.Nodes, t.Edges, t.Mermaid = read.File, nodes(read.Status()), edges(read.Edges()), read.Mermaid()
 	return t, nil
+}
+
+// topologyName is the name of a topology that nobody has named.
+const topologyName = "topology.yaml"
+
+// topologyFile returns where the topology of a home lies.
+func topologyFile(c *config.Config) string {
+	file := cmp.Or(c.Settings.Brain.Topology, topologyName)
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(c.Home.Dir, file)
+}
+
+// loadTopology reads the topology of a home. A file that somebody has named must
+// be there.
+func loadTopology(c *config.Config, o node.Options) (*circuit.Topology, error) {
+	file := topologyFile(c)
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) && file != filepath.Join(c.Home.Dir, topologyName) {
+		return nil, fmt.Errorf("there is no file %s, which brain.topology in aurora.yml names; `aurora topology --default` prints one to begin with", file)
+	}
+	return circuit.Load(file, node.Registry(o))
 }
 
 func nodes(all []circuit.Status) []control.NodeFlow {

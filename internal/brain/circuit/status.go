@@ -131,19 +131,25 @@ func draw(nodes []Status, edges []Edge, figures bool) string {
 		if figures {
 			label += fmt.Sprintf("<br/>%s: %d waiting, %d running, %d done, %d dead", s.State, s.Waiting, s.Running, s.Done, s.Dead)
 		}
-		fmt.Fprintf(&b, "  n_%s[\"%s\"]\n", s.ID, label)
+		fmt.Fprintf(&b, "  %s[\"%s\"]\n", drawn(s.ID), label)
 	}
 	for _, e := range edges {
 		from, arrow := "world", "-->"
 		if e.From != "" {
-			from = "n_" + e.From
+			from = drawn(e.From)
 		}
 		if e.Looks {
 			arrow = "-.->"
 		}
-		fmt.Fprintf(&b, "  %s %s|%s| n_%s\n", from, arrow, e.Through, e.To)
+		fmt.Fprintf(&b, "  %s %s|%s| %s\n", from, arrow, e.Through, drawn(e.To))
 	}
 	return b.String()
+}
+
+// drawn returns the name of a node within a drawing, where a dash may be part of
+// an arrow.
+func drawn(id string) string {
+	return "n_" + strings.NewReplacer("_", "__", "-", "_d").Replace(id)
 }
 
 // labelRune drops what would end a Mermaid label.

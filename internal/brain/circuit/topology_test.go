@@ -186,3 +186,9 @@ func FuzzTopology(f *testing.F) {
 		}
 	})
 }
+
+func TestADashIsNoArrowInADrawing(t *testing.T) {
+	if a, b, c := drawn("a--b"), drawn("a_b"), drawn("a_db"); strings.Contains(a, "-") || a == b || b == c || drawn("intake") != "n_intake" {
+		t.Errorf("%s, %s, %s", a, b, c)
+	}
+}
