@@ -12,6 +12,7 @@ type found struct {
 	entry    *value
 	project  string // the folder of the project that it belongs to; empty: none
 	disabled bool   // it is switched off elsewhere in the file
+	before   place  // where its name stands for the first time, and does not count
 }
 
 // wrappers are the names under which clients keep their servers.
@@ -99,14 +100,21 @@ func findWrapped(m member) ([]found, error) {
 // one counts, as it does for the client.
 func findMap(servers *value, project string) []found {
 	var list []found
-	last := map[string]int{}
+	left, first := map[string]int{}, map[string]place{}
 	for _, m := range servers.members {
-		last[m.name]++
+		if left[m.name]++; left[m.name] == 1 {
+			first[m.name] = m.at
+		}
 	}
 	for _, m := range servers.members {
-		if last[m.name]--; last[m.name] == 0 {
-			list = append(list, found{name: m.name, at: m.at, entry: m.value, project: project})
+		if left[m.name]--; left[m.name] > 0 {
+			continue
 		}
+		f := found{name: m.name, at: m.at, entry: m.value, project: project}
+		if first[m.name] != m.at {
+			f.before = first[m.name]
+		}
+		list = append(list, f)
 	}
 	return list
 }

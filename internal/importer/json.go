@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -82,16 +83,37 @@ func (v *value) get(name string) *value {
 }
 
 // parse reads JSON with comments and trailing commas. The text may also be the
-// inside of an object: "mcpServers": {…}.
+// inside of an object: "mcpServers": {…}. It may stand in a page of Markdown.
 func parse(data []byte) (*value, error) {
 	text, err := decode(data)
 	if err != nil {
 		return nil, err
 	}
+	v, err := parseText(text)
+	if fence := fenced.FindStringSubmatchIndex(text); err != nil && fence != nil {
+		// Everything keeps its place.
+		return parseText(blank.ReplaceAllString(text[:fence[2]], " ") + text[fence[2]:fence[3]])
+	}
+	return v, err
+}
+
+// fenced finds the first block of code of a Markdown page, blank what is no line
+// end.
+var (
+	fenced = regexp.MustCompile("(?ms)^[ \t]*```[A-Za-z0-9]*[ \t]*\r?\n(.*?)^[ \t]*```")
+	blank  = regexp.MustCompile(`[^\r\n]`)
+)
+
+func parseText(text string) (*value, error) {
 	p := &parser{text: text, line: 1}
 	p.skip()
 	if p.rest() == "" {
 		return nil, p.error("the file is empty", "")
+	}
+	for _, other := range otherForms {
+		if other.form.MatchString(p.rest()) {
+			return nil, p.error(other.message, other.hint)
+		}
 	}
 	at := p.place()
 	v, err := p.value(0)
@@ -116,6 +138,19 @@ func parse(data []byte) (*value, error) {
 	}
 	return v, nil
 }
+
+// otherForms are those of texts that are no JSON, by their beginning.
+var otherForms = []struct {
+	form          *regexp.Regexp
+	message, hint string
+}{
+	{regexp.MustCompile(`^<`), "this is a web page or XML, not JSON", "copy the JSON that the page shows"},
+	{regexp.MustCompile(`^\[{1,2}[A-Za-z_][\w."-]*\]{1,2}[ \t]*(\r?\n|$)|^[A-Za-z_][\w.-]*[ \t]*=`), "this looks like TOML, not JSON", jsonHint},
+	{regexp.MustCompile(`^(---|[A-Za-z_][\w.-]*:([ \t\r\n]|$))`), "this looks like YAML, not JSON", jsonHint},
+	{regexp.MustCompile(`^(\$ )?(npx|uvx|uv|node|python3?|docker|bunx|deno|claude|code|cursor)[ \t]`), "this is a command, not JSON", jsonHint},
+}
+
+const jsonHint = `write it as {"NAME": {"command": …, "args": […]}} or {"NAME": {"url": …}}`
 
 // decode returns the text of a file without byte order mark.
 func decode(data []byte) (string, error) {
@@ -219,6 +254,8 @@ func (p *parser) strange() string {
 		return `put names and texts in double quotes "`
 	case strings.ContainsRune("：，｛｝［］、", r):
 		return "it is a full-width character; type it in English mode"
+	case !unicode.IsGraphic(r):
+		return "it is a character that nobody sees; delete it"
 	case strings.HasPrefix(p.rest(), "/*"):
 		return "this comment is never closed"
 	case strings.HasPrefix(p.rest(), "True"), strings.HasPrefix(p.rest(), "False"), strings.HasPrefix(p.rest(), "None"):

@@ -57,11 +57,28 @@ func (r *reading) server(f found) (s server) {
 		s.refused = fmt.Sprintf("it is %s, not a server", f.entry.kind)
 		return s
 	}
+	if f.before != (place{}) {
+		s.notes = append(s.notes, fmt.Sprintf("its name stands twice, in line %d and in line %d; the last one counts, as it does for other programs", f.before.line, f.at.line))
+	}
+	s.twice(f.entry, "")
 	e := &entry{reading: r, server: &s, of: f.entry, seen: map[string]bool{}}
 	if err := e.fill(); err != nil {
 		s.refused = err.Error()
 	}
 	return s
+}
+
+// twice notes what stands more than once in an object, of which the last counts.
+func (s *server) twice(of *value, within string) {
+	count := map[string]int{}
+	for _, m := range of.members {
+		if count[m.name]++; count[m.name] == 2 {
+			s.notes = append(s.notes, fmt.Sprintf("%s stands twice%s; the last one counts", m.name, within))
+		}
+		if m.value.kind == objectKind && within == "" {
+			s.twice(m.value, " in its "+m.name)
+		}
+	}
 }
 
 // An entry is a server while it is read.
