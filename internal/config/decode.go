@@ -69,7 +69,11 @@ func (s *source) scalar(n *node, path, want string) (string, bool) {
 	if n.kind == scalarNode {
 		return n.text, true
 	}
-	s.problem(path, fmt.Sprintf("must be %s, not %s", want, n.kind), "")
+	hint := ""
+	if n.kind == mapNode && want == "text" {
+		hint = `put a text that holds ": " in quotes`
+	}
+	s.problem(path, fmt.Sprintf("must be %s, not %s", want, n.kind), hint)
 	return "", false
 }
 

@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -23,18 +24,30 @@ func parseEnv(data []byte, src *source) map[string]string {
 		return values
 	}
 	p := envParser{rest: text, line: 1}
+	lines := map[string]int{}
 	for p.rest != "" {
 		at := p.line
 		key, value, err := p.next()
 		switch {
 		case err != nil:
 			src.report(place{at, 1}, key, err.message, err.hint, false)
-		case key != "":
-			values[key] = value
+			continue
+		case key == "":
+			continue
 		}
+		if lines[key] > 0 {
+			src.report(place{at, 1}, key, fmt.Sprintf("stands here a second time (first in line %d); the last one counts", lines[key]), "", true)
+		}
+		if p.bare && variableForm.MatchString(value) {
+			src.report(place{at, 1}, key, "${…} in it stays as it is", "variables in this file are not expanded; put the value in ' ' if that is meant", true)
+		}
+		values[key], lines[key] = value, at
 	}
 	return values
 }
+
+// variableForm is that of what other programs expand.
+var variableForm = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*(:?-[^}]*)?\}`)
 
 func cleanEnv(data []byte) (string, *Problem) {
 	if bytes.HasPrefix(data, []byte("\xFF\xFE")) || bytes.HasPrefix(data, []byte("\xFE\xFF")) {
@@ -56,6 +69,7 @@ func cleanEnv(data []byte) (string, *Problem) {
 type envParser struct {
 	rest string
 	line int
+	bare bool // the last value was not in single quotes
 }
 
 // next reads one line, or one value of several lines. The key is empty for a
@@ -87,6 +101,7 @@ func (p *envParser) next() (key, value string, err *fault) {
 	p.skip(len(name) + 1)
 	blank := len(p.rest) - len(strings.TrimLeft(p.rest, " \t"))
 	p.skip(blank)
+	p.bare = !strings.HasPrefix(p.rest, "'")
 	if p.rest != "" && (p.rest[0] == '"' || p.rest[0] == '\'') {
 		value, err = p.quoted(p.rest[0])
 		return key, value, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/token"
 )
 
 // syntaxProblem says what the YAML library found, and why it probably happened.
@@ -25,6 +26,9 @@ func syntaxProblem(text []byte, err error) *Problem {
 	}
 	line := lines[p.Line-1]
 	p.Hint = lineHint(line)
+	if p.Hint == "" && quotedBackslash.MatchString(line) {
+		p.Hint = backslashHint
+	}
 	if p.Hint == "" && tightColon.MatchString(line) {
 		p.Hint = "write a blank after the colon"
 	}
@@ -36,6 +40,35 @@ func syntaxProblem(text []byte, err error) *Problem {
 
 // tightColon finds "key:value".
 var tightColon = regexp.MustCompile(`^[ -]*[A-Za-z_]+:[^ /]`)
+
+// quotedBackslash finds a backslash in double quotes that is no common escape.
+var quotedBackslash = regexp.MustCompile(`"[^"]*\\[^"\\ntr]`)
+
+const backslashHint = `in " " a backslash is special: write '…' with single quotes, or \\ for each`
+
+var (
+	escapes     = regexp.MustCompile(`(?s)\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[^xuU])|\\`)
+	driveLetter = regexp.MustCompile(`^"[A-Za-z]:\\[^\\]`)
+)
+
+// wrongBackslash says what is wrong with the backslashes of a text in double
+// quotes, which the YAML library does not see: people write paths of Windows
+// there, of which some are made something else without a word.
+func wrongBackslash(tk *token.Token) string {
+	if tk == nil || tk.Type != token.DoubleQuoteType {
+		return ""
+	}
+	raw := strings.TrimLeft(tk.Origin, " \t\r\n")
+	if driveLetter.MatchString(raw) {
+		return "a path of Windows stands in double quotes, where its backslashes are lost"
+	}
+	for _, escape := range escapes.FindAllString(raw, -1) {
+		if escape == `\` {
+			return "a backslash in double quotes begins a character that is none"
+		}
+	}
+	return ""
+}
 
 var reservedCharacter = regexp.MustCompile(`^('.+') is a reserved character`)
 
@@ -54,6 +87,7 @@ func plainWords(message string) string {
 		{"non-map value is specified", "this is no key: value, and stands among such"},
 		{"map key-value is pre-defined", "this is no key: value, and stands among such"},
 		{"value is not allowed in this context", "this does not fit here; look at how far it is indented"},
+		{"unknown escape character", "this backslash means nothing"},
 		{"tab character", "a tab stands where only blanks may"},
 		{"character '\t'", "a tab stands where only blanks may"},
 	} {

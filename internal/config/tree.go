@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -143,6 +144,9 @@ func (b *builder) build(from ast.Node, depth int) *node {
 	case nil:
 		n = &node{kind: nullNode}
 	case *ast.StringNode:
+		if message := wrongBackslash(from.Token); message != "" {
+			return invalid(at, message, backslashHint)
+		}
 		n = &node{kind: scalarNode, text: from.Value, plain: from.Token != nil && from.Token.Type == token.StringType}
 	case *ast.LiteralNode:
 		n = &node{kind: scalarNode}
@@ -187,9 +191,49 @@ func (b *builder) build(from ast.Node, depth int) *node {
 func (b *builder) list(from *ast.SequenceNode, depth int) *node {
 	n := &node{kind: listNode, items: make([]*node, 0, len(from.Values))}
 	for _, value := range from.Values {
+		if text, ok := pairText(value, depth); ok {
+			b.nodes++
+			n.items = append(n.items, &node{kind: scalarNode, text: text, plain: true, place: placeOf(value), size: 1})
+			continue
+		}
 		n.items = append(n.items, b.build(value, depth+1))
 	}
 	return n
+}
+
+// pairText returns the text of an item such as 8080:80 or mcp/fetch:latest, which
+// the library takes for a mapping when the list stands in { }. A colon without a
+// blank behind it is one character of a text (YAML 1.2, 7.3.3).
+func pairText(n ast.Node, depth int) (string, bool) {
+	if mapping, ok := n.(*ast.MappingNode); ok && len(mapping.Values) == 1 && mapping.End == nil {
+		n = mapping.Values[0]
+	}
+	pair, ok := n.(*ast.MappingValueNode)
+	if !ok || depth > maxDepth || pair.Start == nil {
+		return "", false
+	}
+	key, value := pair.Key.GetToken(), pair.Value.GetToken()
+	after, ok := "", true
+	if inner, nested := pair.Value.(*ast.MappingValueNode); nested {
+		value = inner.Key.GetToken()
+		after, ok = pairText(inner, depth+1)
+	} else if value != nil {
+		after = value.Value
+	}
+	if !ok || !unquoted(key) || !unquoted(value) ||
+		!follows(key.Position, utf8.RuneCountInString(key.Value), pair.Start.Position) || !follows(pair.Start.Position, 1, value.Position) {
+		return "", false
+	}
+	return key.Value + ":" + after, true
+}
+
+func unquoted(tk *token.Token) bool {
+	return tk != nil && tk.Position != nil && (tk.Type == token.StringType || tk.Type == token.IntegerType || tk.Type == token.FloatType || tk.Type == token.BoolType)
+}
+
+// follows tells whether b stands right behind the n characters at a.
+func follows(a *token.Position, n int, b *token.Position) bool {
+	return a.Line == b.Line && a.Column+n == b.Column
 }
 
 func (b *builder) mapping(values []*ast.MappingValueNode, depth int) *node {
