@@ -68,9 +68,20 @@ are added; exit code 9.`,
 	return cmd
 }
 
-// maxImport bounds what is read from the standard input, in bytes; the importer
+// maxImport bounds what is read of a file or the standard input; the importer
 // has a lower bound.
 const maxImport = 65 << 20
+
+// readImport returns the text of a file, which may be a pipe of the shell, up to
+// the size that is too large anyway.
+func readImport(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxImport))
+}
 
 func (p *program) importFrom(ctx context.Context, file string, dry bool) error {
 	dir, err := p.home()
@@ -82,7 +93,7 @@ func (p *program) importFrom(ctx context.Context, file string, dry bool) error {
 		src.Path = ""
 		src.Text, err = p.readStdin(ctx, maxImport)
 	} else {
-		src.Text, err = os.ReadFile(file)
+		src.Text, err = readImport(file)
 	}
 	switch {
 	case errors.Is(err, errInterrupted):

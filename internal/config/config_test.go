@@ -3,8 +3,10 @@ package config
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -342,6 +344,38 @@ func decodeEach(t *testing.T, typ reflect.Type, n *node) {
 		}
 		if ft.Kind() == reflect.Struct && ft != reflect.TypeFor[commandLine]() {
 			decodeEach(t, ft, n)
+		}
+	}
+}
+
+// Files that are none: whoever reads a pipe waits for ever, and some have no end.
+func TestFilesThatAreNoneAreNotWaitedFor(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such files there")
+	}
+	for _, name := range []string{".env", "apps/config.yml", "aurora.yml"} {
+		home := write(t, map[string]string{"apps/x": ""})
+		pipe := filepath.Join(home, filepath.FromSlash(name))
+		if out, err := exec.Command("mkfifo", pipe).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if got := showProblems(load(t, home)); !strings.Contains(got, name+": the file cannot be read: it is a pipe or a socket, not a file") {
+			t.Errorf("%s: %s", name, got)
+		}
+		if err := errors.Join(os.Remove(pipe), os.Symlink("/dev/zero", pipe)); err != nil {
+			t.Fatal(err)
+		}
+		if got := showProblems(load(t, home)); !strings.Contains(got, name+": the file cannot be read: it is larger than 16 MiB") {
+			t.Errorf("%s: %s", name, got)
+		}
+		if Digest(pipe) == "" {
+			t.Error("it is taken for one that is not there")
+		}
+		if err := errors.Join(os.Remove(pipe), os.Symlink(os.DevNull, pipe)); err != nil {
+			t.Fatal(err)
+		}
+		if got := showProblems(load(t, home)); strings.Contains(got, "cannot be read") { // how people hide a file
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

@@ -5,13 +5,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"io/fs"
-	"os"
 )
 
 // Digest tells what is in a file now, as [Config.Files] does: two files with the
 // same digest hold the same. It is empty if there is no file.
 func Digest(path string) string {
-	text, err := os.ReadFile(path)
+	text, err := readFile(path)
 	return digest(text, err)
 }
 

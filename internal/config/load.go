@@ -112,7 +112,7 @@ func (r *reader) text(path string) ([]byte, error) {
 	var err error
 	switch {
 	case !given:
-		text, err = os.ReadFile(path)
+		text, err = readFile(path)
 	case text == nil:
 		err = &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 	}

@@ -102,7 +102,7 @@ func stage(f Replacement) (stagedFile, error) {
 
 // unchanged tells whether a file still holds a text; nil: is not there.
 func unchanged(path string, text []byte) error {
-	now, err := os.ReadFile(path)
+	now, err := readFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && text == nil:
 		return nil
