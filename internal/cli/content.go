@@ -65,10 +65,24 @@ func (r renderer) result(raw []byte) string {
 	case hasText:
 	case len(res.Structured) > 0:
 		b.WriteString(r.json(res.Structured))
-	case len(res.Content) == 0:
+	case len(res.Content) > 0:
+	case saysMore(raw):
+		b.WriteString(r.json(raw))
+	default:
 		b.WriteString(r.dim("(an empty result)") + "\n")
 	}
 	return b.String()
+}
+
+// saysMore tells whether a result has members that no result of a call has, such
+// as those of older and newer versions of the protocol.
+func saysMore(raw []byte) bool {
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal(raw, &members) // it was read before
+	for _, known := range []string{"content", "structuredContent", "isError", "_meta", "resultType"} {
+		delete(members, known)
+	}
+	return len(members) > 0
 }
 
 func decodePart(raw json.RawMessage) part {

@@ -17,6 +17,8 @@ func TestResultsForPeople(t *testing.T) {
 		{"a false one", `{"content":[],"structuredContent":false}`, "false\n"},
 		{"a picture and structured content", `{"content":[{"type":"image","mimeType":"image/png","data":"aGk="}],"structuredContent":{"x":1}}`, "[image image/png, 2 bytes]\n{\n  \"x\": 1\n}\n"},
 		{"nothing", `{"content":[]}`, "(an empty result)\n"},
+		{"nothing but what belongs to any result", `{"content":null,"isError":false,"_meta":{"a":1}}`, "(an empty result)\n"},
+		{"a result of another version", `{"toolResult":{"x":1.0}}`, "{\n  \"toolResult\": {\n    \"x\": 1.0\n  }\n}\n"},
 		{"an empty text", `{"content":[{"type":"text","text":""}]}`, ""},
 		{"a part of another kind", `{"content":[{"type":"hologram","z":1e400}]}`, "[hologram] {\"type\":\"hologram\",\"z\":1e400}\n"},
 		{"a part without a type", `{"content":[{"x":1},7]}`, "[unknown part] {\"x\":1}\n[unknown part] 7\n"},

@@ -113,6 +113,7 @@ func TestErrorsOfServersKeepTheirMeaning(t *testing.T) {
 		h.app("demo", `
 tool says-no
 tool structured
+tool nested
 tool mute
 tool params
 tool method
@@ -122,6 +123,8 @@ on tools/call says-no
   reply fail no such city
 on tools/call structured
   reply {"content":[{"type":"text","text":"x"}],"structuredContent":{"ok":false,"message":"the weather service is down","retryable":true},"isError":true}
+on tools/call nested
+  reply {"structuredContent":{"error":{"code":"E7","message":"no such street"}},"isError":true}
 on tools/call mute
   reply {"content":[],"isError":true}
 on tools/call params
@@ -144,6 +147,7 @@ on tools/call unknown
 		if !r.Err.Retryable {
 			t.Error("the app said that trying again helps")
 		}
+		wantEnd(t, h.call("demo.nested", ""), call.ToolError, call.ToolFailed, "no such street")
 		wantEnd(t, h.call("demo.mute", ""), call.ToolError, call.ToolFailed, "without saying which")
 
 		r = h.call("demo.params", "")

@@ -230,10 +230,11 @@ func (h *Host) toolError(t *Tool, raw []byte) *call.Error {
 	_ = json.Unmarshal(r.Content, &parts)
 	var own struct {
 		Message   string
+		Error     json.RawMessage
 		Retryable bool
 	}
 	_ = json.Unmarshal(r.StructuredContent, &own)
-	said := own.Message
+	said := orElse(own.Message, ownError(own.Error))
 	for _, p := range parts {
 		if said == "" && p.Type == "text" {
 			said = strings.TrimSpace(p.Text)
@@ -246,4 +247,14 @@ func (h *Host) toolError(t *Tool, raw []byte) *call.Error {
 		e.Message = clipTo(h.redact.String(said), 1000)
 	}
 	return e
+}
+
+// ownError returns the text of an error as programs write it down: the text, or
+// an object with a message.
+func ownError(raw json.RawMessage) string {
+	var text string
+	var object struct{ Message string }
+	_ = json.Unmarshal(raw, &text) // it is the one or the other, or says nothing
+	_ = json.Unmarshal(raw, &object)
+	return orElse(text, object.Message)
 }

@@ -85,11 +85,17 @@ func parseRPCError(raw []byte) *RPCError {
 			}
 		}
 	})
-	if !known {
-		e.Message = "the server sent an error without a message"
-		if e.Data == nil {
-			e.Data = bytes.Clone(raw)
-		}
+	if known {
+		return e
+	}
+	if e.Data == nil {
+		e.Data = bytes.Clone(raw)
+	}
+	switch e.Message = "the server sent an error without a message"; {
+	case raw[0] == '"':
+		e.Message = unquote(raw) // some send nothing but that
+	case len(raw) > len("{}"):
+		e.Message += ": " + clipString(string(raw))
 	}
 	return e
 }

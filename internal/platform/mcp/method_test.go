@@ -127,8 +127,9 @@ func TestErrorsOfTheServerAreKept(t *testing.T) {
 		{`{"code":-32000.0,"message":"x"}`, -32000, "x", ``},
 		{`{"code":"-32001","message":"x","data":null}`, -32001, "x", ``},
 		{`{"code":4294967296,"message":"\u4e0a"}`, 4294967296, "上", ``},
-		{`{"message":7}`, 0, "the server sent an error without a message", `{"message":7}`},
-		{`"just text"`, 0, "the server sent an error without a message", `"just text"`},
+		{`{"message":7}`, 0, `the server sent an error without a message: {"message":7}`, `{"message":7}`},
+		{`{}`, 0, "the server sent an error without a message", `{}`},
+		{`"just\ttext"`, 0, "just\ttext", `"just\ttext"`},
 	} {
 		t.Run(tc.err, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
