@@ -18,7 +18,9 @@ const (
 // name.1 becomes name.2 and so on, and a new one is begun. Files are 0600, the
 // folder 0700. The file is made by the first write. It has no goroutine.
 //
-// A disk that does not take lines loses them; logging never stops the house.
+// A disk that does not take lines loses them; logging never stops the house. A
+// file that cannot be renamed goes on, and is tried again when it has grown by
+// that size once more.
 type logFile struct {
 	path string
 	size int64 // bytes at which a new file is begun
@@ -26,7 +28,7 @@ type logFile struct {
 
 	mu      sync.Mutex // guards the fields below
 	f       *os.File   // nil: not open
-	written int64
+	written int64      // since it was begun, or could not be renamed
 	closed  bool
 }
 
@@ -93,12 +95,18 @@ func (l *logFile) rotate() error {
 	if err := l.shut(); err != nil {
 		return err
 	}
-	for i := l.keep; i > 0; i-- {
-		if err := os.Rename(l.numbered(i-1), l.numbered(i)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	moved := true
+	for i := l.keep; i > 0 && moved; i-- {
+		err := os.Rename(l.numbered(i-1), l.numbered(i))
+		moved = err == nil || errors.Is(err, fs.ErrNotExist)
 	}
-	return l.open()
+	if err := l.open(); err != nil {
+		return err
+	}
+	if !moved {
+		l.written = 0
+	}
+	return nil
 }
 
 func (l *logFile) numbered(i int) string {

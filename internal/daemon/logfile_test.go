@@ -45,3 +45,38 @@ func TestLogFilesAreBounded(t *testing.T) {
 		t.Error("a closed log file takes lines")
 	}
 }
+
+// On some systems a file that somebody looks at cannot be renamed, and a folder
+// never gives way.
+func TestALogFileThatCannotMakeRoomGoesOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.log")
+	wall := filepath.Join(path+".1", "wall")
+	if err := os.MkdirAll(wall, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l := newLogFile(path)
+	l.size, l.keep = 21, 1
+	want := ""
+	for i := range 10 {
+		line := fmt.Sprintf("line %d\n", i)
+		if _, err := l.Write([]byte(line)); err != nil {
+			t.Errorf("%q is lost: %v", line, err)
+		}
+		want += line
+	}
+	if b, err := os.ReadFile(path); string(b) != want {
+		t.Errorf("it holds %q, %v", b, err)
+	}
+	if err := os.RemoveAll(path + ".1"); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 { // and makes room once it can
+		fmt.Fprintf(l, "late %d\n", i)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(path); len(b) > 21 {
+		t.Errorf("it still holds %d bytes", len(b))
+	}
+}
