@@ -112,20 +112,24 @@ func (f *healthFile) write(clean bool) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(dir, ".health-*") // 0600
+	// One name, so that runs which are killed here leave one file behind.
+	tmp := filepath.Join(dir, ".health.tmp")
+	out, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) // in vain after the rename
-	_, err = tmp.Write(append(b, '\n'))
+	_, err = out.Write(append(b, '\n'))
 	if err == nil && clean {
-		err = tmp.Sync()
+		err = out.Sync()
 	}
-	if e := tmp.Close(); err == nil {
+	if e := out.Close(); err == nil {
 		err = e
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = os.Rename(tmp, f.path)
 	}
-	return os.Rename(tmp.Name(), f.path)
+	if err != nil {
+		_ = os.Remove(tmp)
+	}
+	return err
 }

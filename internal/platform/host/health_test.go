@@ -14,6 +14,13 @@ func TestTheHealthFileTellsHowItEnded(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
 		path := filepath.Join(t.TempDir(), "data", "platform", "health.json")
 		h.opt.HealthFile = path
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		// Of a run that was killed while it wrote.
+		if err := os.WriteFile(filepath.Join(filepath.Dir(path), ".health.tmp"), []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		h.app("demo", "tool a\non tools/call\n  exit 3")
 		h.open()
 		h.pass(healthEvery)
