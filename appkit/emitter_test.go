@@ -232,6 +232,11 @@ func TestTheOutboxIsBoundedAndABrokenFileIsSetAside(t *testing.T) {
 	if err := os.WriteFile(broken, []byte(`{"header"`), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	// A copy, which would go out again at every start.
+	copied := filepath.Join(dir, "outbox", "00000000000000000003 (copy).json")
+	if err := os.WriteFile(copied, []byte(`{"header":{"message_id":"3"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	_, emitter := emitting(aurora(dir))
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -242,7 +247,9 @@ func TestTheOutboxIsBoundedAndABrokenFileIsSetAside(t *testing.T) {
 	if !errors.Is(err, appkit.ErrOutboxFull) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := os.Stat(broken + ".broken"); err != nil {
-		t.Error(err)
+	for _, file := range []string{broken, copied} {
+		if _, err := os.Stat(file + ".broken"); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -93,8 +94,9 @@ func (o outbox) load(logger *slog.Logger) ([]keptEvent, error) {
 				MessageID string `json:"message_id"`
 			} `json:"header"`
 		}
-		_, errNumber := fmt.Sscanf(number, "%d", &k.seq)
-		if errNumber != nil || json.Unmarshal(params, &header) != nil || header.Header.MessageID == "" {
+		// A copy that somebody made has no number of its own, and could not be dropped.
+		k.seq, _ = strconv.ParseUint(number, 10, 64)
+		if o.path(k.seq) != filepath.Join(o.dir, e.Name()) || json.Unmarshal(params, &header) != nil || header.Header.MessageID == "" {
 			aside := filepath.Join(o.dir, e.Name()+".broken")
 			logger.Warn("a kept event is broken and was set aside", "file", aside)
 			if err := os.Rename(filepath.Join(o.dir, e.Name()), aside); err != nil {
