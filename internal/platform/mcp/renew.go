@@ -53,6 +53,11 @@ func (t *streamable) restart(r *renewal, old *generation) {
 	ctx, stop := context.WithTimeoutCause(t.life, renewTime, errors.New("the server did not begin another session in time"))
 	defer stop()
 	next, err := t.handshake(ctx, old)
+	if err == nil {
+		// It is current before the flight is over, or somebody who finds out in
+		// between would begin one more.
+		next = t.opened(next)
+	}
 	t.sessions.Lock()
 	t.sessions.flight = nil
 	t.sessions.Unlock()
@@ -64,7 +69,7 @@ func (t *streamable) restart(r *renewal, old *generation) {
 		}
 		return
 	}
-	r.next = t.opened(next)
+	r.next = next
 	t.tellRenewed()
 }
 
