@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,26 +27,38 @@ func (*parent) adopted() []entry { return processes() }
 func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // awaitExit waits until the child has ended and leaves it a zombie: as long as
-// it is one, its pid and its group cannot belong to anybody else. The waitid
-// of macOS also reports stopped children, so a kqueue waits. How the child ended
-// is not known before it is reaped.
+// it is one, its pid and its group cannot belong to anybody else. How the child
+// ended is not known before it is reaped.
 func awaitExit(handle *os.Process) *Exit {
+	for awaitEvent(handle.Pid) != nil { // a shortage of files or memory, which passes
+		time.Sleep(100 * time.Millisecond)
+	}
+	return nil
+}
+
+// awaitEvent waits for the end of a process by a kqueue, as the waitid of macOS
+// also reports stopped children.
+func awaitEvent(pid int) error {
 	queue, err := unix.Kqueue()
 	if err != nil {
-		return nil
+		return err
 	}
 	defer unix.Close(queue)
 	unix.CloseOnExec(queue)
 	watch := []unix.Kevent_t{{
-		Ident:  uint64(handle.Pid),
+		Ident:  uint64(pid),
 		Filter: unix.EVFILT_PROC,
 		Flags:  unix.EV_ADD | unix.EV_ONESHOT,
 		Fflags: unix.NOTE_EXIT,
 	}}
 	for {
 		_, err := unix.Kevent(queue, watch, make([]unix.Kevent_t, 1), nil)
-		if err != unix.EINTR {
-			return nil // ESRCH: it has ended already
+		switch err {
+		case unix.EINTR:
+		case unix.ESRCH: // it has ended already
+			return nil
+		default:
+			return err
 		}
 	}
 }
