@@ -50,6 +50,20 @@ func TestAClosedHouseTakesNoCallsAndLeavesNothing(t *testing.T) {
 	open(t, Options{Home: home, Dialer: refuser{}, LockWait: -1})
 }
 
+// A second Ctrl-C may end a house whose door is just about to be opened.
+func TestAHouseThatIsClosedOpensNoDoor(t *testing.T) {
+	home := makeHome(t, suiteApps)
+	d := open(t, Options{Home: home, Dialer: refuser{}})
+	d.Kill()
+	var e *call.Error
+	if err := d.Serve(); !errors.As(err, &e) || e.Code != call.ShuttingDown {
+		t.Errorf("Serve: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(d.Config().Home.RunDir(), "aurora.addr")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the address: %v", err)
+	}
+}
+
 func TestASecondHouseInOneHomeIsRefused(t *testing.T) {
 	home := makeHome(t, suiteApps)
 	open(t, Options{Home: home, Dialer: refuser{}})

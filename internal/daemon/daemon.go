@@ -74,8 +74,9 @@ type Daemon struct {
 
 	guests guests
 
-	mu     sync.Mutex // guards server
+	mu     sync.Mutex // guards what follows, and is held while the door is opened
 	server *control.Server
+	closed bool // no door is opened any more
 
 	hurry     context.Context // ended by Kill
 	rush      context.CancelFunc
@@ -293,18 +294,26 @@ func (d *Daemon) console() *console.Console {
 // Serve opens the control endpoint, so that other processes can ask this house,
 // and then wakes the brain. It returns at once; Close ends it.
 func (d *Daemon) Serve() error {
-	s, err := control.Listen(d.conf.Home.RunDir(), d, control.ListenOptions{})
-	if err != nil {
+	if err := d.openDoor(); err != nil {
 		return err
 	}
-	d.mu.Lock()
-	d.server = s
-	d.keeping.watch(d)
-	d.mu.Unlock()
-	d.logs.Info("Aurora is up.", "pid", os.Getpid(), "home", d.conf.Home.Dir, "control", s.Address())
+	d.logs.Info("Aurora is up.", "pid", os.Getpid(), "home", d.conf.Home.Dir, "control", d.server.Address())
 	if d.mind != nil {
 		d.mind.start()
 	}
+	return nil
+}
+
+func (d *Daemon) openDoor() (err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return &call.Error{Code: call.ShuttingDown, Message: "Aurora is stopping and opens no door any more.", Retryable: true}
+	}
+	if d.server, err = control.Listen(d.conf.Home.RunDir(), d, control.ListenOptions{}); err != nil {
+		return err
+	}
+	d.keeping.watch(d)
 	return nil
 }
 
@@ -335,6 +344,10 @@ func (d *Daemon) close(ctx context.Context) error {
 	defer context.AfterFunc(d.hurry, cancel)()
 	defer d.rush()
 	var errs []error
+	d.mu.Lock() // Serve has done its work, or will not begin
+	d.closed = true
+	server := d.server
+	d.mu.Unlock()
 	d.keeping.end()
 	d.guests.close()
 	if d.host != nil {
@@ -350,9 +363,6 @@ func (d *Daemon) close(ctx context.Context) error {
 	if d.mind != nil {
 		d.mind.close()
 	}
-	d.mu.Lock()
-	server := d.server
-	d.mu.Unlock()
 	if server != nil {
 		grace, stop := context.WithTimeout(ctx, controlGrace)
 		defer stop()
