@@ -114,9 +114,13 @@ func (x *exchange) run(ctx context.Context, g *generation) error {
 	return err
 }
 
-// post sends the request and reads its answer.
+// post sends the request, once there is a stream for what the server says
+// meanwhile, and reads its answer.
 func (x *exchange) post(ctx context.Context, g *generation) error {
 	x.g = g
+	if err := x.place(ctx); err != nil {
+		return x.t.sorted(err)
+	}
 	h := g.ask
 	if !repeatable(x.method) {
 		h = g.post

@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // A streamable is the transport of MCP 2025-11-25,
@@ -34,8 +35,10 @@ type generation struct {
 	version string      // of the protocol; empty before the handshake
 	post    http.Header // of a call
 	ask     http.Header // of any other message
-	// open is set when notifications/initialized has been taken.
-	open bool
+	// open is set when notifications/initialized has been taken, which was at
+	// since.
+	open  bool
+	since time.Time
 	// hello is the initialize request, welcome its result.
 	hello, welcome []byte
 	// stream is the life of the stream that is opened by GET.
@@ -60,8 +63,9 @@ type generation struct {
 // lost if not.
 //
 // When the handshake is over a stream is opened by GET, if the server has one.
-// When it breaks it is opened again, after the time that the server asks for or
-// after waits that grow; nothing else depends on it.
+// Requests that may have the server speak on it wait for that, half a second at
+// most. When it breaks it is opened again, after the time that the server asks
+// for or after waits that grow; nothing else depends on it.
 //
 // When the server has forgotten the session, the transport begins another one,
 // once for all requests that found out, and sends them again; they were surely
@@ -169,7 +173,7 @@ func methodOf(msg []byte) string {
 // to it.
 func (t *streamable) opened(g *generation) *generation {
 	open := *g
-	open.open = true
+	open.open, open.since = true, time.Now()
 	open.stream, open.cut = context.WithCancel(t.life)
 	t.advance(&open)
 	g.cut()

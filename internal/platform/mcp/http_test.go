@@ -858,6 +858,51 @@ func TestRequestsOfTheServerAreAnswered(t *testing.T) {
 	}
 }
 
+// What a server says during a call on the stream of GET is lost with many when
+// that is not there yet, so the call comes after it, but does not wait for long.
+func TestCallsWaitForTheStream(t *testing.T) {
+	for how, after := range map[string]time.Duration{
+		"":                        0,
+		"no stream":               0,
+		"on GET\n  sleep 100ms":   100 * time.Millisecond,
+		"on GET\n  break":         0,
+		"on GET #1\n  status 503": 0,
+		"on GET\n  hang":          placeTime,
+		"on GET\n  sleep 1h":      placeTime,
+		"answers legacy":          0,
+	} {
+		overRemote(t, scriptEcho, how, Options{}, func(t *testing.T, r *remote) {
+			began := time.Now()
+			if _, err := r.ListTools(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, how+": the list came after", time.Since(began), 0)
+			r.ok()
+			equal(t, how+": the first call ended after", time.Since(began), after)
+			r.ok()
+			equal(t, how+": the second call ended after", time.Since(began), after)
+		})
+	}
+	t.Run("given up", func(t *testing.T) {
+		overRemote(t, scriptEcho, "on GET\n  hang", Options{}, func(t *testing.T, r *remote) {
+			ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer stop()
+			_, err := r.CallTool(ctx, "echo", nil, nil)
+			wantKind(t, err, Timeout, false)
+			synctest.Wait()
+			equal(t, "calls", r.server.Count("tools/call"), 0)
+		})
+	})
+	t.Run("closed", func(t *testing.T) {
+		overRemote(t, scriptEcho, "on GET\n  hang", Options{}, func(t *testing.T, r *remote) {
+			end := callTool(r.Session, t.Context(), "echo", nil)
+			synctest.Wait()
+			r.Close(nil)
+			(<-end).wantKind(t, Closed, false)
+		})
+	})
+}
+
 // Some servers accept a request and answer it on the other stream.
 func TestAnAnswerOnTheOtherStream(t *testing.T) {
 	overRemote(t, "tool echo\non acme/tick\n  send {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"late\":true}}", "on tools/call\n  status 202", Options{}, func(t *testing.T, r *remote) {

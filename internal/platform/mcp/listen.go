@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -14,6 +15,10 @@ const (
 	listenLeft = 5 * time.Minute // without an answer the GET is made again
 	steadyTime = 30 * time.Second
 	leastWait  = 100 * time.Millisecond // whatever the server says
+
+	// placeTime is how long requests wait for the first answer to the GET. Some
+	// servers keep it back until they have something to say.
+	placeTime = 500 * time.Millisecond
 )
 
 // listen keeps the stream open on which a server speaks by itself (MCP
@@ -75,6 +80,31 @@ func (t *streamable) listen(g *generation) {
 			return
 		}
 	}
+}
+
+// place waits until the stream is there on which the server may speak during a
+// request, if there is to be one: servers drop what they have to say before, such
+// as a question that their answer depends on. Lists need no such thing and keep
+// the time short that others wait.
+func (x *exchange) place(ctx context.Context) error {
+	select {
+	case <-x.g.decided:
+		return nil
+	default:
+	}
+	left := placeTime - time.Since(x.g.since)
+	if !x.g.open || left <= 0 || x.method == "ping" || strings.HasSuffix(x.method, "/list") {
+		return nil
+	}
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-x.g.decided:
+	case <-timer.C:
+	case <-ctx.Done():
+		return &NotDeliveredError{context.Cause(ctx)}
+	}
+	return nil
 }
 
 // offersStream tells whether asking again may bring a stream. Once it was there
