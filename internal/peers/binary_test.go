@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -25,10 +27,7 @@ func TestTheBinaryIsExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	aurora := filepath.Join(t.TempDir(), "aurora")
-	if out, err := exec.Command("go", "build", "-o", aurora, "../../cmd/aurora").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	aurora := build(t)
 	home := filepath.Join(t.TempDir(), "我的 机器人")
 	if err := os.MkdirAll(filepath.Join(home, "apps"), 0o700); err != nil {
 		t.Fatal(err)
@@ -108,3 +107,22 @@ func TestTheBinaryIsExact(t *testing.T) {
 		t.Errorf("left running: %v", left)
 	}
 }
+
+// build builds the real binary, once, and returns its path.
+func build(t *testing.T) string {
+	t.Helper()
+	aurora, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return aurora
+}
+
+var built = sync.OnceValues(func() (string, error) {
+	aurora := filepath.Join(workshop, "aurora")
+	out, err := exec.Command("go", "build", "-o", aurora, "../../cmd/aurora").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, out)
+	}
+	return aurora, err
+})

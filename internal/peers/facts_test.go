@@ -52,17 +52,25 @@ func compare(t *testing.T, seen []*facts) {
 		t.Log("only Linux can tell what is left of a server: nothing is compared")
 		return
 	}
+	keep(t, factsFile, seen)
+}
+
+// keep fails when what was seen is not what a file says, or writes the file, and
+// with it the page.
+func keep(t *testing.T, name string, seen any) {
+	t.Helper()
 	now, err := json.MarshalIndent(seen, "", "\t")
 	if err != nil {
 		t.Fatal(err)
 	}
 	now = append(now, '\n')
-	file := filepath.FromSlash(factsFile)
+	file := filepath.FromSlash(name)
 	if *update {
-		for name, text := range map[string][]byte{file: now, filepath.FromSlash(pageFile): page(seen)} {
-			if err := os.WriteFile(name, text, 0o644); err != nil {
-				t.Fatal(err)
-			}
+		if err := os.WriteFile(file, now, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.FromSlash(pageFile), page(t), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
 	before, err := os.ReadFile(file)
@@ -70,7 +78,19 @@ func compare(t *testing.T, seen []*facts) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(before, now) {
-		t.Errorf("what was seen is not what %s says (go test ./internal/peers -update writes it):\n%s", factsFile, now)
+		t.Errorf("what was seen is not what %s says (go test ./internal/peers -update writes it):\n%s", name, now)
+	}
+}
+
+// recall reads what keep has written.
+func recall(t *testing.T, name string, into any) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.FromSlash(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -79,21 +99,26 @@ func TestTheCompatibilityPage(t *testing.T) {
 	if *update {
 		t.Skip("it is being written")
 	}
-	raw, err := os.ReadFile(filepath.FromSlash(factsFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var seen []*facts
-	if err := json.Unmarshal(raw, &seen); err != nil {
-		t.Fatal(err)
-	}
 	got, err := os.ReadFile(filepath.FromSlash(pageFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := page(seen); !bytes.Equal(got, want) {
+	if want := page(t); !bytes.Equal(got, want) {
 		t.Errorf("docs/compatibility.md is not what the facts make; go test ./internal/peers -update writes it\n%s", want)
 	}
+}
+
+// page makes docs/compatibility.md.
+func page(t *testing.T) []byte {
+	t.Helper()
+	var seen []*facts
+	recall(t, factsFile, &seen)
+	var judged judgement
+	recall(t, conformanceFile, &judged)
+	var b bytes.Buffer
+	writeServers(&b, seen)
+	judged.write(&b)
+	return b.Bytes()
 }
 
 // columns are the features of the table; a server without one has a dash.
@@ -103,9 +128,8 @@ var columns = []struct{ head, key string }{
 	{"progress", "progress"}, {"cancel", "cancellation"}, {"log", "logging"}, {"restart", "restart"}, {"stop", "stop"},
 }
 
-// page makes docs/compatibility.md.
-func page(seen []*facts) []byte {
-	var b bytes.Buffer
+// writeServers writes what was seen of servers.
+func writeServers(b *bytes.Buffer, seen []*facts) {
 	b.WriteString(`# Servers that were tried
 
 <!-- Made by go test ./internal/peers -update. Do not edit. -->
@@ -119,7 +143,7 @@ blanks and Chinese characters in its path, or reached by Aurora at its address.
 |---|---|---|---|---|---|---|---|
 `)
 	for _, f := range seen {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %d | %d | %d |\n", f.About, f.Transport, f.Server, f.Protocol, f.Lists[0], f.Lists[1], f.Lists[2], f.Lists[3])
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %d | %d | %d | %d |\n", f.About, f.Transport, f.Server, f.Protocol, f.Lists[0], f.Lists[1], f.Lists[2], f.Lists[3])
 	}
 	b.WriteString("\n| server |")
 	for _, c := range columns {
@@ -159,7 +183,6 @@ or offers nothing to try it with.
 	if notes := warnings(seen); notes != "" {
 		b.WriteString("\n## Oddities\n\n" + notes)
 	}
-	return b.Bytes()
 }
 
 // warnings lists what Aurora found odd about a server.

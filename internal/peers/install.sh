@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Installs the MCP servers that the tests of internal/peers talk to, exactly as
-# locked in npm/ and pypi/, into $AURORA_PEERS (default: .cache/peers in the
-# checkout). It does nothing when they are there already.
+# Installs the MCP servers that the tests of internal/peers talk to, and the
+# official conformance runner, exactly as locked in npm/, conformance/ and pypi/,
+# into $AURORA_PEERS (default: .cache/peers in the checkout). It does nothing
+# when they are there already.
 #
-# Prints one line for each of npm, current and sqlite: its name, "=", and the
-# folder it was installed to, or "!" and why it was not. Messages go to stderr.
+# Prints one line for each of npm, conformance, current and sqlite: its name,
+# "=", and the folder it was installed to, or "!" and why it was not. Messages go
+# to stderr.
 # Exit code 0 means that every line has been printed, not that all are there.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -42,23 +44,38 @@ give_up() {
 	echo "$2! ${*:3}"
 }
 
-npm_servers() {
+# npm_packages NAME [OPTION…] installs NAME/package-lock.json.
+npm_packages() {
+	local name=$1 dir
+	shift
 	if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
-		echo "npm! Node.js with npm is not installed"
+		echo "$name! Node.js with npm is not installed"
 		return
 	fi
-	local dir
-	dir=$root/npm-$(key npm/package.json npm/package-lock.json "$(node --version)")
+	dir=$root/$name-$(key "$name/package.json" "$name/package-lock.json" "$(node --version)")
 	if ! ready "$dir"; then
-		echo "Installing the npm servers into $dir …" >&2
-		cp npm/package.json npm/package-lock.json "$dir"
-		if ! npm ci --prefix "$dir" --ignore-scripts --no-audit --no-fund --loglevel=error >&2; then
-			give_up "$dir" npm "npm ci failed; see above"
+		echo "Installing the npm packages of $name into $dir …" >&2
+		cp "$name/package.json" "$name/package-lock.json" "$dir"
+		if ! npm ci --prefix "$dir" --ignore-scripts --no-audit --no-fund --loglevel=error "$@" >&2; then
+			give_up "$dir" "$name" "npm ci failed; see above"
 			return
 		fi
 		touch "$dir/.complete"
 	fi
-	echo "npm=$dir"
+	echo "$name=$dir"
+}
+
+# conformance_runner installs the runner, which wants Node.js 22, and where that
+# is not what is there a Node.js from npm, if npm has one for this machine.
+conformance_runner() {
+	if ! command -v node >/dev/null || node -e 'process.exit(parseInt(process.versions.node) < 22 ? 1 : 0)'; then
+		npm_packages conformance --omit=optional
+		return
+	fi
+	case $(uname -sm) in
+	"Linux x86_64" | "Linux aarch64") npm_packages conformance ;;
+	*) echo "conformance! Node.js $(node --version) is too old, 22 is the least" ;;
+	esac
 }
 
 # python_servers NAME installs pypi/NAME.txt into an environment of its own.
@@ -89,6 +106,7 @@ python_servers() {
 	echo "$name=$dir"
 }
 
-npm_servers
+npm_packages npm
+conformance_runner
 python_servers current
 python_servers sqlite

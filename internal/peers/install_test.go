@@ -23,6 +23,9 @@ var update = flag.Bool("update", false, "write testdata/facts.json and docs/comp
 // launcher starts the servers of all tests.
 var launcher *proc.Launcher
 
+// workshop is a folder for what all tests share.
+var workshop string
+
 // places are the folders the servers were installed to, by the names that
 // install.sh prints; missing says why others were not.
 var places, missing = map[string]string{}, map[string]string{}
@@ -30,9 +33,12 @@ var places, missing = map[string]string{}, map[string]string{}
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
+	if guest := newGuest(); guest != nil {
+		return guest.visit(os.Args[1:])
+	}
 	flag.Parse()
 	if testing.Short() {
-		for _, name := range []string{"npm", "current", "sqlite"} {
+		for _, name := range []string{"npm", "conformance", "current", "sqlite"} {
 			missing[name] = "no servers with -short"
 		}
 	} else if err := install(); err != nil {
@@ -45,6 +51,11 @@ func run(m *testing.M) int {
 		return 1
 	}
 	launcher = l
+	if workshop, err = os.MkdirTemp("", "aurora-peers-"); err != nil {
+		fmt.Fprintln(os.Stderr, "no folder:", err)
+		return 1
+	}
+	defer os.RemoveAll(workshop)
 	code := m.Run()
 	if err := launcher.Close(); err != nil {
 		fmt.Fprintln(os.Stderr, "closing the launcher:", err)
@@ -99,7 +110,8 @@ func version(t *testing.T, about string) string {
 	words := strings.Fields(about)
 	name := words[len(words)-1]
 	for file, form := range map[string]string{
-		"npm/package.json": `"` + name + `": "`, "pypi/current.in": name + "==", "pypi/sqlite.in": name + "==",
+		"npm/package.json": `"` + name + `": "`, "conformance/package.json": `"` + name + `": "`,
+		"pypi/current.in": name + "==", "pypi/sqlite.in": name + "==",
 	} {
 		text, err := os.ReadFile(filepath.FromSlash(file))
 		if err != nil {
