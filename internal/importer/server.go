@@ -221,7 +221,9 @@ func (e *entry) program() error {
 		if !ok {
 			return fmt.Errorf("a quote in its command is not closed")
 		}
-		words = split
+		if words, err = e.assignments(split); err != nil {
+			return err
+		}
 		e.note("the command was one text and is a list now: %s", brief(strings.Join(withoutSecrets(words), " ")))
 	}
 	words = append(words, more...)
@@ -282,6 +284,24 @@ func (e *entry) words(name string, v *value) ([]string, error) {
 			return nil, fmt.Errorf("its %s holds %s", name, item.kind)
 		}
 		words = append(words, item.text)
+	}
+	return words, nil
+}
+
+// assignments takes what a shell would take for variables, NAME=VALUE before the
+// program, off a command, and sets them. What env says of a name counts.
+func (e *entry) assignments(words []string) ([]string, error) {
+	for len(words) > 1 {
+		name, value, ok := strings.Cut(words[0], "=")
+		if !ok || !variableName.MatchString(name) {
+			break
+		}
+		if !slices.ContainsFunc(e.env, func(n named) bool { return n.name == name }) {
+			if err := e.variable(name, value); err != nil {
+				return nil, err
+			}
+		}
+		words = words[1:]
 	}
 	return words, nil
 }
