@@ -152,7 +152,7 @@ func (m *mind) open() error {
 	m.runner, err = turn.New(turn.Options{
 		Dir: c.Home.Data("kernel", "turns"), House: house, Model: answers, Commands: m.commands,
 		Limits:   turn.Limits{Steps: limits.TurnSteps, Time: limits.Turn, DayTokens: limits.DayTokens},
-		Language: lang, Zone: c.Settings.User.Zone(), OnDelta: m.viewers.delta, OnRecord: m.viewers.record, Logger: m.log,
+		Language: lang, Zone: c.Settings.User.Zone(), OnDelta: m.viewers.delta, OnRecord: m.viewers.record, Redact: c.Redact, Logger: m.log,
 	})
 	if err != nil {
 		return err

@@ -147,8 +147,15 @@ func (p *Preprocessor) Handle(ctx context.Context, job *circuit.Job) error {
 	}
 	job.Data = nil // the event has all of it
 	p.mu.Lock()
-	p.admit(m, source, session, now)
+	here := p.hall.has(e)
+	if !here {
+		p.admit(m, source, session, now)
+	}
 	p.mu.Unlock()
+	if here {
+		job.Done("came twice")
+		return circuit.ErrHeld
+	}
 	signal(p.stir)
 	return circuit.ErrHeld
 }
@@ -213,13 +220,9 @@ func (p *Preprocessor) makeRoom(ctx context.Context, size int) bool {
 	}
 }
 
-// admit puts an event into its group. p.mu is held.
+// admit puts an event that is not here yet into its group. p.mu is held.
 func (p *Preprocessor) admit(m member, source amp.Source, session string, now time.Time) {
 	h := &p.hall
-	if h.has(m.event) {
-		m.job.Done("came twice")
-		return
-	}
 	wakes := p.mayWake(m.event)
 	key := source.App + "\x00" + source.Instance + "\x00" + session
 	alone := session == "" && wakes
