@@ -63,12 +63,12 @@ func AddEnv(text []byte, comment string, vars ...Variable) ([]byte, error) {
 	out += strings.Join(lines, ending) + ending
 	after, problems := ParseEnv([]byte(out))
 	if len(problems) > 0 || !maps.Equal(after, want) {
-		return nil, fmt.Errorf("a value cannot be written into .env: %s", strings.Join(names(vars), ", "))
+		return nil, fmt.Errorf("a value cannot be written into .env: %s", strings.Join(namesOf(vars), ", "))
 	}
 	return []byte(out), nil
 }
 
-func names(vars []Variable) []string {
+func namesOf(vars []Variable) []string {
 	list := make([]string, len(vars))
 	for i, v := range vars {
 		list[i] = v.Name

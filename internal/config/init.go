@@ -26,21 +26,10 @@ var initFiles = []struct {
 	{".gitignore", "../gitignore", 0o644},
 }
 
-// InitFiles returns the paths of the files that [Init] writes, relative to the
-// home.
-func InitFiles() []string {
-	var paths []string
-	for _, f := range initFiles {
-		paths = append(paths, f.path)
-	}
-	return paths
-}
-
 // Init writes a commented home into dir, which is created if need be, with
 // comments in Chinese for lang "zh" and in English otherwise. A file that exists
 // already is kept as it is. Init returns the paths of the files it wrote, relative
-// to dir: those of [InitFiles] that are not among them were kept. After an error
-// the files it returns are there.
+// to dir. After an error the files it returns are there.
 func Init(dir, lang string) (written []string, err error) {
 	if lang != "zh" {
 		lang = "en"

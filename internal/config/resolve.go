@@ -2,11 +2,13 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/aurorabot/aurora/internal/names"
 )
 
 // resolve joins entry and manifest to the app as it shall run.
@@ -44,10 +46,10 @@ func (r *reader) describe(d *draft) {
 	if d.manifest != nil {
 		made = d.manifest.file
 	}
-	app.Name = firstText(entry.Name, made.Name, d.key)
-	app.Version = firstText(entry.Version, made.Version)
-	app.Description = firstText(entry.Description, made.Description)
-	app.Reply = firstText(entry.Reply, made.Reply)
+	app.Name = cmp.Or(entry.Name, made.Name, d.key)
+	app.Version = cmp.Or(entry.Version, made.Version)
+	app.Description = cmp.Or(entry.Description, made.Description)
+	app.Reply = cmp.Or(entry.Reply, made.Reply)
 	app.Trust = Trust(entry.Trust)
 	app.People = entry.People
 	if !d.src.has("people") {
@@ -60,29 +62,18 @@ func (r *reader) describe(d *draft) {
 	d.permissions(made)
 }
 
-func firstText(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-var packageForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
-
 const packageRule = "a package is words of letters, digits, _ and -, joined by dots, such as org.example.notes"
 
 // identify finds the package of the app.
 func (d *draft) identify(made string) {
-	madeOK := made == "" || packageForm.MatchString(made) && len(made) <= 200
+	madeOK := made == "" || names.ValidPackage(made) && len(made) <= 200
 	if !madeOK {
 		d.manifest.src.problem("package", fmt.Sprintf("%q is not a package", brief(made)), packageRule)
 	}
 	own := d.entry.Package
 	switch {
 	case own != "":
-		if !packageForm.MatchString(own) || len(own) > 200 {
+		if !names.ValidPackage(own) || len(own) > 200 {
 			d.src.problem("package", fmt.Sprintf("%q is not a package", brief(own)), packageRule)
 		} else if made != "" && made != own {
 			d.src.problem("package", fmt.Sprintf("is %s here, but %s says %s", own, d.manifest.src.file, brief(made)), "remove the line here, or correct one of the two")
@@ -92,7 +83,7 @@ func (d *draft) identify(made string) {
 		d.app.Package = made
 	default:
 		d.app.Package = d.key
-		if !packageForm.MatchString(d.key) {
+		if !names.ValidPackage(d.key) {
 			d.src.report(d.at, "package", fmt.Sprintf("is missing, and the key %q cannot stand for it", brief(d.key)), packageRule, false)
 		}
 	}

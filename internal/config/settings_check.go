@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/aurorabot/aurora/internal/names"
 )
 
 // completeSettings expands the texts of aurora.yml, fills in what the system
@@ -186,7 +188,7 @@ func checkPolicy(p *Policy, src *source) {
 // isPerson tells whether text is a person, package:user_id.
 func isPerson(text string) bool {
 	pkg, id, ok := strings.Cut(text, ":")
-	return ok && packageForm.MatchString(pkg) && id != "" && !strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' })
+	return ok && names.ValidPackage(pkg) && id != "" && !strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' })
 }
 
 func checkSpool(name string, s Spool, src *source) {

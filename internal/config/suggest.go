@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/aurorabot/aurora/internal/names"
 )
 
 // nearest returns the word that text was probably meant to be, or "".
@@ -13,8 +15,8 @@ func nearest(text string, among []string) string {
 	best, bestDistance := "", 0
 	folded := fold(text)
 	for _, word := range among {
-		d := distance(folded, fold(word))
 		limit := 1 + utf8.RuneCountInString(word)/4
+		d := names.Distance([]rune(folded), []rune(fold(word)), limit)
 		if d <= limit && (best == "" || d < bestDistance) {
 			best, bestDistance = word, d
 		}
@@ -35,35 +37,6 @@ var separators = strings.NewReplacer("_", "", "-", "", " ", "", ".", "")
 
 // fold makes words equal that differ in letter case and separators only.
 func fold(word string) string { return separators.Replace(strings.ToLower(word)) }
-
-// distance is the number of letters to insert, remove, replace or swap with
-// their neighbour to make b of a.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	if len(x) > 64 || len(y) > 64 {
-		return 64
-	}
-	var before, last []int
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		before, last, row = last, row, make([]int, len(y)+1)
-		row[0] = i
-		for j := 1; j <= len(y); j++ {
-			cost := 1
-			if x[i-1] == y[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-	}
-	return row[len(y)]
-}
 
 // choices is the hint for a word that is not among the allowed ones.
 func choices(text string, allowed []string) string {

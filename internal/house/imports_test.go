@@ -26,7 +26,7 @@ var rules = []rule{
 	{who: "internal/redact", only: []string{}, why: "it is a leaf"},
 	{who: "internal/toolschema", only: []string{"internal/names"}, why: "it knows schemas, not apps"},
 	{who: "internal/config", only: []string{"internal/names", "internal/redact"}, why: "it knows files, not what they are for"},
-	{who: "internal/importer", only: []string{"internal/config"}, why: "it knows foreign files and ours"},
+	{who: "internal/importer", only: []string{"internal/config", "internal/names"}, why: "it knows foreign files and ours"},
 	{who: "internal/control", only: []string{"internal/call"}, why: "clients and daemons share it"},
 	{who: "appkit/...", never: []string{"internal/..."}, why: "people write apps with it"},
 	{who: "apps/...", never: []string{"internal/..."}, why: "an app is an MCP server like any other"},

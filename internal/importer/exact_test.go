@@ -13,6 +13,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/aurorabot/aurora/internal/config"
+	"github.com/aurorabot/aurora/internal/names"
 )
 
 // Whatever stands in args, env and headers, the app gets it as the client would
@@ -130,7 +131,7 @@ func FuzzParse(f *testing.F) {
 			s := r.server(found)
 			if s.refused == "" {
 				s.items(&namer{secret: func(string, string) string { return "S" }, input: func(string, string) string { return "I" }})
-				if key := base(&s); key == "" || !packageForm.MatchString(packageOf(&s, key)) {
+				if key := base(&s); key == "" || !names.ValidPackage(packageOf(&s, key)) {
 					t.Errorf("%q has the key %q and the package %q", s.name, key, packageOf(&s, key))
 				}
 			}

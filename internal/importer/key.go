@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/aurorabot/aurora/internal/names"
 )
 
 // keyOf makes a name the key of an app: what can be a file name everywhere, and is
@@ -57,19 +59,16 @@ func dashed(name string, wanted func(rune) bool) string {
 	return strings.Trim(key, "-. ")
 }
 
-// packageForm is the grammar of packages (DESIGN section 1).
-var packageForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
-
 // packageOf makes a package for an app whose key is none.
 func packageOf(s *server, key string) string {
-	if packageForm.MatchString(key) {
+	if names.ValidPackage(key) {
 		return key
 	}
 	ascii := func(c rune) bool {
 		return c < 0x80 && (unicode.IsLetter(c) || unicode.IsDigit(c))
 	}
 	for _, name := range []string{key, nameOf(s)} {
-		if p := dashed(name, ascii); packageForm.MatchString(p) && strings.ContainsFunc(p, unicode.IsLetter) {
+		if p := dashed(name, ascii); names.ValidPackage(p) && strings.ContainsFunc(p, unicode.IsLetter) {
 			return p
 		}
 	}

@@ -11,6 +11,6 @@
 //   - Nothing blocks, nothing is kept, nothing panics on any input. All
 //     functions may be called from any number of goroutines.
 //   - Aliases are for showing a tool to a model. The way back is a table made
-//     when the tools were listed, never a parser: see Unalias for the one
-//     exception, which tests use.
+//     when the tools were listed, never a parser: Unalias only
+//     tells what a name that stands in no table may have meant.
 package names

@@ -65,7 +65,7 @@ func nearness(name, candidate string) (int, bool) {
 		if len(end) <= maxNear {
 			e := []rune(strings.ToLower(end))
 			limit := (max(len(n), len(e)) + 2) / 3
-			if d := distance(n, e, limit); d <= limit && d < max(len(n), len(e)) {
+			if d := Distance(n, e, limit); d <= limit && d < max(len(n), len(e)) {
 				// Twice the distance leaves room to prefer the whole name
 				// over one of its ends.
 				cost := 2*d + 1
@@ -85,9 +85,9 @@ func nearness(name, candidate string) (int, bool) {
 	}
 }
 
-// distance returns the edit distance of a and b (insert, delete, replace, swap
+// Distance returns the edit distance of a and b (insert, delete, replace, swap
 // of neighbours), or some number over limit when it is over limit.
-func distance(a, b []rune, limit int) int {
+func Distance(a, b []rune, limit int) int {
 	if diff := len(a) - len(b); diff > limit || -diff > limit {
 		return limit + 1
 	}

@@ -6,7 +6,7 @@
 // # Promises
 //
 //   - A script runs as a process of its own ([Put], [Child], [Main]) or in
-//     memory on two bounded pipes ([Start], [StartPeer]). Both run the same
+//     memory on two bounded pipes ([StartPeer]). Both run the same
 //     interpreter. In memory the clock is that of package time, so a script
 //     can live in a testing/synctest bubble.
 //   - One message after the other: a handler runs to its end before the next

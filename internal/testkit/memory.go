@@ -32,15 +32,8 @@ type Peer struct {
 	stderr bytes.Buffer
 }
 
-// Start runs the script in memory and returns its stdout and its stdin. The
-// server is stopped when the test ends. Steps that need a process (fork, kill)
-// are errors of the script.
-func Start(t testing.TB, script *Script) (stdout io.ReadCloser, stdin io.WriteCloser) {
-	p := StartPeer(t, script)
-	return p.Out, p.In
-}
-
-// StartPeer is [Start] for tests that also look at what the server did.
+// StartPeer runs the script in memory. The server is stopped when the test ends.
+// Steps that need a process (fork, kill) are errors of the script.
 func StartPeer(t testing.TB, script *Script) *Peer {
 	t.Helper()
 	return startPeer(t, script, 1)

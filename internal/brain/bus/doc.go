@@ -26,5 +26,5 @@
 // # Ownership
 //
 // [Bus.Run] owns the goroutines that look for dropped files; they end with it.
-// A queue that was handed to [Open] is run by who opened it.
+// A queue that was handed to [New] is run by who opened it.
 package bus

@@ -33,8 +33,7 @@ type Step struct {
 
 // A Model follows a script.
 type Model struct {
-	t     testing.TB
-	loose bool
+	t testing.TB
 
 	mu       sync.Mutex // guards what follows
 	steps    []Step
@@ -52,9 +51,6 @@ func New(t testing.TB, steps ...Step) *Model {
 	})
 	return m
 }
-
-// NewLoose returns a model for tests that cut things short: steps may be left.
-func NewLoose(t testing.TB, steps ...Step) *Model { return &Model{t: t, steps: steps, loose: true} }
 
 func (m *Model) left() int {
 	m.mu.Lock()
@@ -79,9 +75,7 @@ func (m *Model) Complete(ctx context.Context, r llm.Request, onDelta func(string
 	m.requests = append(m.requests, r)
 	if len(m.steps) == 0 {
 		m.mu.Unlock()
-		if !m.loose {
-			m.t.Errorf("a request without a step:\n%s", Print(r))
-		}
+		m.t.Errorf("a request without a step:\n%s", Print(r))
 		return llm.Answer{}, errors.New("the script is over")
 	}
 	step := m.steps[0]
