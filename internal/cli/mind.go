@@ -13,7 +13,7 @@ import (
 func (p *program) withMind(ctx context.Context, do func(ctx context.Context, h control.House) error) error {
 	return p.farOrNear(ctx, func(c *control.Client) error { return do(ctx, c) }, func(dir string) error {
 		o := p.daemonOptions(dir, nil)
-		o.OneShot = false
+		o.OneShot, o.ForCommand = false, true
 		house, err := daemon.Open(ctx, o)
 		if err != nil {
 			return err

@@ -83,6 +83,9 @@ func (p *program) alreadyUp(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	if v.ForCommand {
+		return nil // it is about to leave: the lock waits for that
+	}
 	data, err := control.Marshal(map[string]int{"pid": v.PID})
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ func AsError(err error) *call.Error {
 		return &call.Error{Code: call.CallTimeout, Message: err.Error(), Retryable: true}
 	case errors.Is(err, context.Canceled):
 		return &call.Error{Code: call.CallCancelled, Message: "cancelled by the caller"}
-	case cannotWrite(err):
+	case cannotUse(err):
 		return Unwritable(err)
 	}
 	return &call.Error{Code: call.Internal, Message: err.Error()}

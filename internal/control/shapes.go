@@ -15,6 +15,8 @@ type Version struct {
 	PID     int       `json:"pid"`
 	Home    string    `json:"home"`
 	Started time.Time `json:"started"`
+	// ForCommand says that the house runs only for as long as one command takes.
+	ForCommand bool `json:"for_command,omitempty"`
 }
 
 // App is the state of one app, in the order of apps/config.yml.

@@ -25,10 +25,14 @@ func TestADiskThatTakesNothingIsNoFaultOfOurs(t *testing.T) {
 			t.Errorf("%v becomes %+v", cause, e)
 		}
 	}
+	closed := control.AsError(&fs.PathError{Op: "open", Path: "/home/bot/data/kernel", Err: syscall.EACCES})
+	if closed.Code != call.HomeUnwritable || !strings.Contains(closed.Message, "cannot be used: open /home/bot/data/kernel") {
+		t.Errorf("no right to read becomes %+v", closed)
+	}
 	if e := control.AsError(errors.New("something else")); e.Code != call.Internal {
 		t.Errorf("it becomes %v", e)
 	}
-	if e := control.Unwritable(fs.ErrPermission); !strings.Contains(e.Message, "the right to write") {
+	if e := control.Unwritable(fs.ErrPermission); !strings.Contains(e.Message, "the right to read and write") {
 		t.Errorf("it says %v", e)
 	}
 }

@@ -42,6 +42,9 @@ type Options struct {
 	// OneShot opens the house for one command: no events are made, no health
 	// file is kept, and the last run is not looked at.
 	OneShot bool
+	// ForCommand says that the whole house runs, but only for as long as one
+	// command takes.
+	ForCommand bool
 	// Names are what a one-shot command is about: keys, packages, names of
 	// tools or prompts. Only the apps that they can belong to are checked and
 	// started. None: all apps.

@@ -23,6 +23,8 @@ func (d *Daemon) Version(context.Context) (control.Version, error) {
 		PID:     os.Getpid(),
 		Home:    d.conf.Home.Dir,
 		Started: d.started,
+
+		ForCommand: d.options.ForCommand,
 	}, nil
 }
 
