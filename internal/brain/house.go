@@ -3,6 +3,7 @@ package brain
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/aurorabot/aurora/internal/call"
 )
@@ -69,4 +70,19 @@ type App struct {
 	Reply string
 	// People says that the app may tell who spoke.
 	People bool
+}
+
+// Missing reports whether the app should be up and is not, so that its tools may
+// not be known.
+func (a App) Missing() bool {
+	switch a.State {
+	case "starting", "restarting", "auth_required", "unavailable":
+		return true
+	}
+	return false
+}
+
+// Missing returns the apps that should be up and are not.
+func Missing(apps []App) []App {
+	return slices.DeleteFunc(slices.Clone(apps), func(a App) bool { return !a.Missing() })
 }

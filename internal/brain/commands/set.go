@@ -92,7 +92,7 @@ func (s *Set) help(ctx context.Context, rest string) string {
 		case m.Candidates != nil:
 			return l.Pick("有好几个：", "There are several:") + x.List(m.Candidates)
 		}
-		return Unknown(x, rest, m.Near, l)
+		return Unknown(x, rest, m.Near, brain.Missing(s.House.Apps(ctx)), l)
 	}
 	var b strings.Builder
 	b.WriteString(l.Pick("可以直接说话，也可以用命令：", "Just talk, or use a command:"))
@@ -127,8 +127,28 @@ func examples(x *Index) []Target {
 	return append(tool, prompt...)
 }
 
-// Unknown returns the answer to a command that means nothing.
-func Unknown(x *Index, name string, near []Target, l brain.Language) string {
+// Unknown returns the answer to a command that means nothing. It may belong to an
+// app that is missing.
+func Unknown(x *Index, name string, near []Target, missing []brain.App, l brain.Language) string {
+	text := unknown(x, name, near, l)
+	if len(missing) == 0 {
+		return text
+	}
+	names := make([]string, len(missing))
+	for i, a := range missing {
+		names[i] = fmt.Sprintf("%s (%s)", a.Key, a.State)
+	}
+	list := strings.Join(names[:min(len(names), maxNamed)], ", ")
+	if more := len(names) - maxNamed; more > 0 {
+		list += ", …"
+	}
+	return text + fmt.Sprintf(l.Pick("\n这些应用现在没有运行，它们的命令还不知道：%s。/apps 有详情。", "\nThese apps are not up, so their commands may not be known: %s. /apps says more."), list)
+}
+
+// maxNamed is how many apps are named in a line.
+const maxNamed = 5
+
+func unknown(x *Index, name string, near []Target, l brain.Language) string {
 	text := fmt.Sprintf(l.Pick("没有 /%s 这个命令。", "There is no command /%s."), clip(strings.TrimLeft(name, "/／"), 60))
 	if len(near) > 0 {
 		return text + l.Pick("是不是想用：", " Did you mean:") + x.List(near)

@@ -30,7 +30,7 @@ func TestAnswers(t *testing.T) {
 		{en, Help, "/plan_trip", []string{"Usage: /plan_trip <place> [days]", "place  required, Where to."}},
 		{s, Help, "send_message", []string{"有好几个", "/mail.send_message", "/chat.send_message"}},
 		{s, Help, "wether", []string{"没有 /wether 这个命令", "/weather <city> [days]"}},
-		{en, Help, "nonsense", []string{"There is no command /nonsense", "/help"}},
+		{en, Help, "nonsense", []string{"There is no command /nonsense", "/help", "These apps are not up, so their commands may not be known: broken (unavailable)."}},
 		{s, Help, "stop", []string{"/stop\n停止正在进行的回答"}},
 		{s, Tools, "", []string{"app-im.po：", "/weather <city> [days]  查询天气", "/erase_all", "（已关闭）", "/plan_trip"}},
 		{s, Tools, "alarm", []string{"/set_alarm <time>", "/alarms"}},

@@ -74,6 +74,8 @@ type Request struct {
 	Tools []brain.Tool
 	// Prompts may be asked for by a model that knows what a slash command is.
 	Prompts []brain.Prompt
+	// Missing are the apps that should be up and are not: Tools may lack theirs.
+	Missing []brain.App
 	// Language is the user's.
 	Language brain.Language
 	// Session names the conversation, the same for all its requests and telling

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"strings"
 
+	"github.com/aurorabot/aurora/internal/brain"
 	"github.com/aurorabot/aurora/internal/brain/llm"
 	"github.com/aurorabot/aurora/internal/call"
 )
@@ -20,7 +21,7 @@ func (t *turn) request(ctx context.Context, said []string) llm.Request {
 	messages = append(messages, t.history.messages(t.opt.History)...)
 	r := llm.Request{
 		Turn: len(messages), Said: said,
-		Tools: t.tools(ctx), Prompts: t.opt.House.Prompts(ctx),
+		Tools: t.tools(ctx), Prompts: t.opt.House.Prompts(ctx), Missing: brain.Missing(t.opt.House.Apps(ctx)),
 		Language: t.opt.Language, Session: sessionName(t.unit.Lane()),
 	}
 	r.Messages = append(messages, t.messages()...)

@@ -91,18 +91,19 @@ func read(r llm.Request) plan {
 			x = commands.NewIndex(r.Tools, r.Prompts)
 		}
 		c, _ := x.Read(said)
-		p.take(x, c, r.Language)
+		p.take(x, c, r)
 	}
 	return p
 }
 
-func (p *plan) take(x *commands.Index, c commands.Reading, l brain.Language) {
+func (p *plan) take(x *commands.Index, c commands.Reading, r llm.Request) {
+	l := r.Language
 	switch {
 	case c.Candidates != nil:
 		p.notes = append(p.notes, fmt.Sprintf(l.Pick("/%s 可以指好几个命令，请用：", "/%s may mean several commands; use one of:"), c.Name)+x.List(c.Candidates))
 		return
 	case c.Target == (commands.Target{}):
-		p.notes = append(p.notes, commands.Unknown(x, c.Name, c.Near, l))
+		p.notes = append(p.notes, commands.Unknown(x, c.Name, c.Near, r.Missing, l))
 		return
 	case c.Target.Kind == commands.KindBuiltin:
 		return // answered before any model is asked

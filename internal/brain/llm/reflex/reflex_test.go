@@ -183,3 +183,11 @@ type model func(llm.Request) llm.Answer
 func (m model) Complete(_ context.Context, r llm.Request, _ func(string)) (llm.Answer, error) {
 	return m(r), nil
 }
+
+func TestACommandMayBelongToAnAppThatIsNotUp(t *testing.T) {
+	r := said("en", "/files.list")
+	r.Missing = []brain.App{{Key: "files", State: "starting"}}
+	if a := ask(t, r); !strings.Contains(a.Text, "There is no command /files.list") || !strings.Contains(a.Text, "files (starting)") {
+		t.Error(a.Text)
+	}
+}
