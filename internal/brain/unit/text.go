@@ -63,9 +63,13 @@ func (u *Unit) Private() bool {
 }
 
 // Speaker returns how to call the person who said m: "Name (id)", or what is
-// known of that.
+// known of that. People choose their names: one that could pass for somebody else's
+// line, or for an event, stands in quotes.
 func (m *Message) Speaker() string {
 	name, id := inline(m.UserName, maxName), inline(m.UserID, maxName)
+	if name != id && strings.ContainsAny(name, `:：()（）[]【】"`) {
+		name = `"` + strings.ReplaceAll(name, `"`, "'") + `"`
+	}
 	switch {
 	case name == "" && id == "":
 		return "?"
