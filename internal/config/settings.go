@@ -10,7 +10,7 @@ type Settings struct {
 	// How the house starts.
 	Startup Startup `yaml:"startup"`
 	// The language models that think for the bot.
-	LLM LLM `yaml:"llm" later:"there is no model client yet; commands work"`
+	LLM LLM `yaml:"llm" later:"there is no model client yet; commands work, and limits bound them"`
 	// The mind of the bot.
 	Brain Brain `yaml:"brain"`
 	// Which tool calls are allowed, which are asked about, which are refused.
