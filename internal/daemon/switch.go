@@ -161,12 +161,27 @@ func (f *appsFile) switchTool(key, tool string, on bool) (changed bool, err erro
 		if app == nil {
 			return nil, control.Errorf(call.AppUnknown, "The app %q is not in apps/config.yml any more.", key)
 		}
+		if err := effective(c, key, tool); err != nil {
+			return nil, err
+		}
 		return config.SwitchTool(text, app, tool, on)
-	}, func(*config.Config) error { return nil })
+	}, func(after *config.Config) error { return effective(after, key, tool) })
+}
+
+// effective says why a switch of a tool would have no effect: an app whose
+// configuration is faulty runs on under the old one.
+func effective(c *config.Config, key, tool string) error {
+	return faulty(c, key, fmt.Sprintf("The tool %s was not switched, because its app's configuration is faulty, or would be, and would have no effect.", tool))
 }
 
 // startable says why an app that is about to be switched on could not start.
 func startable(c *config.Config, key string) error {
+	return faulty(c, key, fmt.Sprintf("The app %q stays off, because it could not start.", key))
+}
+
+// faulty is the error that begins with these words if the configuration of an app
+// has problems.
+func faulty(c *config.Config, key, words string) error {
 	var problems []config.Problem
 	var said []string
 	for _, p := range c.AppProblems(key) {
@@ -182,7 +197,7 @@ func startable(c *config.Config, key string) error {
 	if err != nil {
 		data = nil // plain text and numbers: it always encodes
 	}
-	return &call.Error{Code: call.ConfigInvalid, Data: data, Message: fmt.Sprintf("The app %q stays off, because it could not start. %s", key, strings.Join(said, " "))}
+	return &call.Error{Code: call.ConfigInvalid, Data: data, Message: words + " " + strings.Join(said, " ")}
 }
 
 // edits is how often an edit begins anew when somebody else writes the file.
