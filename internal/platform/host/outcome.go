@@ -167,6 +167,12 @@ func (a *app) failedCall(l *live, err error, began time.Time) call.Result {
 			Retryable: true,
 		}}
 	}
+	if errors.Is(cut.Err, errStopped) { // its end says nothing, it was ours
+		return call.Result{Outcome: call.Unknown, Err: &call.Error{
+			Code:    call.OutcomeUnknown,
+			Message: fmt.Sprintf("The app %q was stopped or restarted before it answered. It was told to give up the call, but what it had begun may have happened, so it was not repeated.", key),
+		}}
+	}
 	return call.Result{Outcome: call.Unknown, Err: &call.Error{
 		Code:    call.OutcomeUnknown,
 		Message: fmt.Sprintf("The app %q was gone before it answered.%s Whether the call did its work is not known, so it was not repeated.", key, l.obituary()),
