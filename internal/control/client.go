@@ -223,10 +223,7 @@ func follow[News any](ctx context.Context, c *Client, path string, request any, 
 	// There is no bound: the answer goes on as long as the house does.
 	dec := json.NewDecoder(body.whole)
 	for {
-		var line struct {
-			News  *News       `json:"news"`
-			Error *call.Error `json:"error"`
-		}
+		var line newsFrame[News]
 		err := dec.Decode(&line)
 		switch {
 		case ctx.Err() != nil:

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -51,15 +52,10 @@ func Handler(h House) http.Handler {
 		reply(w, r, &q, func() Reply { return h.Complete(r.Context(), q) })
 	})
 	get("events/flow", func(r *http.Request) (any, error) { return h.Flow(r.Context()) })
-	mux.HandleFunc("POST /v1/events/follow", func(w http.ResponseWriter, r *http.Request) { serveFollow(h, w, r) })
+	mux.HandleFunc("POST /v1/events/follow", func(w http.ResponseWriter, r *http.Request) { serveNews(w, r, h.FollowEvents) })
 	mux.HandleFunc("POST /v1/events/action", func(w http.ResponseWriter, r *http.Request) {
 		var q EventActionRequest
-		if err := readRequest(w, r, &q); err != nil {
-			writeError(w, err)
-			return
-		}
-		done, err := h.EventAction(r.Context(), q)
-		write(w, done, err)
+		post(w, r, &q, func() (any, error) { return h.EventAction(r.Context(), q) })
 	})
 	handleMind(mux, h)
 	handleKeeper(mux, h)
@@ -129,32 +125,50 @@ func serveCall(h House, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/jsonl")
-	progress := startProgress(w)
-	rep := h.Call(r.Context(), q, progress.offer)
-	progress.close()
+	// The newest report of progress says all that still matters.
+	lines := startLines[frame](w, 16, true)
+	rep := h.Call(r.Context(), q, func(p call.Progress) { lines.offer(frame{Progress: &p}) })
+	lines.close()
 	writeLine(w, frame{Reply: &rep})
 }
 
-// A newsFrame is one line of the answer to POST /v1/events/follow. The last one
-// is an error that says why there are no more.
-type newsFrame struct {
-	News  *EventNews  `json:"news,omitempty"`
+// A newsFrame is one line of an answer that goes on as long as the house does:
+// to POST /v1/events/follow and /v1/mind/listen. The last one is an error that
+// says why there are no more.
+type newsFrame[News any] struct {
+	News  *News       `json:"news,omitempty"`
 	Error *call.Error `json:"error,omitempty"`
 }
 
-func serveFollow(h House, w http.ResponseWriter, r *http.Request) {
-	var q FollowRequest
+func serveNews[Request, News any](w http.ResponseWriter, r *http.Request, follow func(context.Context, Request, func(News) error) error) {
+	var q Request
 	if err := readRequest(w, r, &q); err != nil {
 		writeError(w, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/jsonl")
 	out := http.NewResponseController(w)
-	err := h.FollowEvents(r.Context(), q, func(n EventNews) error {
-		writeLine(w, newsFrame{News: &n})
+	err := follow(r.Context(), q, func(n News) error {
+		b, err := Marshal(newsFrame[News]{News: &n})
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(append(b, '\n')); err != nil {
+			return err
+		}
 		return out.Flush() // fails when the client has gone
 	})
-	writeLine(w, newsFrame{Error: AsError(err)})
+	writeLine(w, newsFrame[News]{Error: AsError(err)})
+}
+
+// post reads a request into q, asks, and writes the answer.
+func post(w http.ResponseWriter, r *http.Request, q any, ask func() (any, error)) {
+	if err := readRequest(w, r, q); err != nil {
+		writeError(w, err)
+		return
+	}
+	v, err := ask()
+	write(w, v, err)
 }
 
 func write(w http.ResponseWriter, v any, err error) {

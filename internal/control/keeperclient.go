@@ -1,13 +1,10 @@
 package control
 
-import (
-	"context"
-	"net/http"
-)
+import "context"
 
 // Reload implements [Keeper].
 func (c *Client) Reload(ctx context.Context) (r Reload, err error) {
-	err = c.change(ctx, "reload", struct{}{}, &r)
+	err = c.post(ctx, "reload", struct{}{}, &r)
 	return r, err
 }
 
@@ -19,25 +16,12 @@ func (c *Client) LastReload(ctx context.Context) (r Reload, err error) {
 
 // SwitchApp implements [Keeper].
 func (c *Client) SwitchApp(ctx context.Context, app string, on bool) (a App, err error) {
-	err = c.change(ctx, "switch/app", SwitchRequest{app, on}, &a)
+	err = c.post(ctx, "switch/app", SwitchRequest{app, on}, &a)
 	return a, err
 }
 
 // SwitchTool implements [Keeper].
 func (c *Client) SwitchTool(ctx context.Context, tool string, on bool) (s ToolSwitch, err error) {
-	err = c.change(ctx, "switch/tool", SwitchRequest{tool, on}, &s)
+	err = c.post(ctx, "switch/tool", SwitchRequest{tool, on}, &s)
 	return s, err
-}
-
-// change posts a request and decodes its answer.
-func (c *Client) change(ctx context.Context, path string, request, answer any) error {
-	b, err := Marshal(request)
-	if err != nil {
-		return err
-	}
-	body, _, err := c.do(ctx, http.MethodPost, path, b)
-	if err != nil {
-		return err
-	}
-	return decode(body, answer)
 }

@@ -14,20 +14,10 @@ func handleKeeper(mux *http.ServeMux, h Keeper) {
 	})
 	mux.HandleFunc("POST /v1/switch/app", func(w http.ResponseWriter, r *http.Request) {
 		var q SwitchRequest
-		if err := readRequest(w, r, &q); err != nil {
-			writeError(w, err)
-			return
-		}
-		app, err := h.SwitchApp(r.Context(), q.Name, q.On)
-		write(w, app, err)
+		post(w, r, &q, func() (any, error) { return h.SwitchApp(r.Context(), q.Name, q.On) })
 	})
 	mux.HandleFunc("POST /v1/switch/tool", func(w http.ResponseWriter, r *http.Request) {
 		var q SwitchRequest
-		if err := readRequest(w, r, &q); err != nil {
-			writeError(w, err)
-			return
-		}
-		tool, err := h.SwitchTool(r.Context(), q.Name, q.On)
-		write(w, tool, err)
+		post(w, r, &q, func() (any, error) { return h.SwitchTool(r.Context(), q.Name, q.On) })
 	})
 }
