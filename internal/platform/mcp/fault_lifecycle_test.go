@@ -292,7 +292,6 @@ func TestL06OnlyDeclaredCapabilitiesAreUsed(t *testing.T) {
 					s.Unsubscribe(ctx, "file:///a"),
 					call(s.GetPrompt(ctx, "p", nil, nil)),
 					call(s.Complete(ctx, Ref{Prompt: "p"}, "a", "v", nil, nil)),
-					s.SetLogLevel(ctx, "error"),
 				} {
 					var missing *CapabilityError
 					if !errors.As(err, &missing) {

@@ -3,8 +3,6 @@ package mcp
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 )
 
 // A Ref names what is completed: a prompt by its name, or a resource template
@@ -84,23 +82,6 @@ func (s *Session) Complete(ctx context.Context, ref Ref, argument, value string,
 		b = append(append(b, known...), '}')
 	}
 	return s.Request(ctx, method, append(b, '}'), o)
-}
-
-// The levels of [Session.SetLogLevel], least severe first.
-var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-
-// SetLogLevel asks for log notifications from a level on
-// (server/utilities/logging).
-func (s *Session) SetLogLevel(ctx context.Context, level string) error {
-	const method = "logging/setLevel"
-	if !s.info.Capabilities.Logging {
-		return &CapabilityError{method, "logging"}
-	}
-	if !slices.Contains(logLevels, level) {
-		return &CallError{Kind: BadRequest, Method: method, Err: fmt.Errorf("%q is no log level", level)}
-	}
-	_, err := s.Request(ctx, method, append(appendQuoted([]byte(`{"level":`), level), '}'), nil)
-	return err
 }
 
 // Ping asks whether the server answers at all (basic/utilities/ping). An error

@@ -48,8 +48,6 @@ func TestMethodsSendTheirParams(t *testing.T) {
 			{"a completion of a template", "completion/complete",
 				`{"ref":{"type":"ref/resource","uri":"a/{b}"},"argument":{"name":"b","value":""},"context":{"arguments":{"c":"d"}}}`,
 				func() (Result, error) { return s.Complete(ctx, Ref{URI: "a/{b}"}, "b", "", []byte(`{"c":"d"}`), nil) }},
-			{"a level", "logging/setLevel", `{"level":"warning"}`,
-				func() (Result, error) { return only(s.SetLogLevel(ctx, "warning")) }},
 			{"a ping", "ping", ``,
 				func() (Result, error) { return only(s.Ping(ctx, nil)) }},
 			{"anything", "acme/ask", `[1e400]`,
@@ -93,7 +91,6 @@ func TestJSONThatIsNoneIsNotSent(t *testing.T) {
 				wantKind(t, err, BadRequest, false)
 			}
 		}
-		wantKind(t, s.SetLogLevel(ctx, "loud"), BadRequest, false)
 		synctest.Wait()
 		p.silent()
 	})
