@@ -6,11 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/aurorabot/aurora/internal/call"
 	"github.com/aurorabot/aurora/internal/config"
 	"github.com/aurorabot/aurora/internal/control"
 	"github.com/aurorabot/aurora/internal/platform/host"
+	"github.com/aurorabot/aurora/internal/platform/proc"
+	"github.com/aurorabot/aurora/internal/testkit"
 )
 
 const refused = "It is not wanted."
@@ -62,6 +65,64 @@ func TestAHouseThatIsClosedOpensNoDoor(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(d.Config().Home.RunDir(), "aurora.addr")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the address: %v", err)
 	}
+}
+
+// A lingerer is an app whose process ends only when it is killed.
+type lingerer struct{ memoryDialer }
+
+func (d *lingerer) Dial(ctx context.Context, app *config.App) (*host.Link, error) {
+	link, err := d.memoryDialer.Dial(ctx, app)
+	if err == nil {
+		link.Process = lingering{make(chan struct{})}
+	}
+	return link, err
+}
+
+type lingering struct{ done chan struct{} }
+
+func (lingering) PID() int                { return 1 }
+func (p lingering) Done() <-chan struct{} { return p.done }
+func (lingering) Exit() (proc.Exit, bool) { return proc.Exit{}, false }
+func (lingering) StderrTail(int) []string { return nil }
+func (p lingering) Stop(ctx context.Context) proc.Exit {
+	<-ctx.Done()
+	return proc.Exit{Code: -1, Stuck: true}
+}
+
+// While a reload waits for an app, and another reload for that one, a house can be
+// killed.
+func TestAReloadUnderWayHoldsUpNoKill(t *testing.T) {
+	script, err := testkit.Open("../control/controltest/demo.mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := open(t, Options{Home: makeHome(t, suiteApps), Dialer: &lingerer{memoryDialer{t: t, script: script, cancelled: make(chan struct{}, 16)}}})
+	if err := d.Settled(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Serve(); err != nil {
+		t.Fatal(err)
+	}
+	switched := make(chan error, 1)
+	go func() {
+		_, err := d.SwitchApp(context.Background(), "demo", false)
+		switched <- err
+	}()
+	for d.Config().App("demo").Enabled { // until the file was read again
+		time.Sleep(time.Millisecond)
+	}
+	d.Hangup()
+	killed := make(chan struct{})
+	go func() {
+		defer close(killed)
+		d.Kill()
+	}()
+	select {
+	case <-killed:
+	case <-time.After(20 * time.Second):
+		t.Error("it is not killed")
+	}
+	<-switched
 }
 
 func TestASecondHouseInOneHomeIsRefused(t *testing.T) {

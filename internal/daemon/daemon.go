@@ -351,12 +351,13 @@ func (d *Daemon) close(ctx context.Context) error {
 	d.closed = true
 	server := d.server
 	d.mu.Unlock()
-	d.keeping.end()
+	watched := d.keeping.end()
 	d.guests.close()
 	if d.host != nil {
 		// Its error is only that it was hurried.
 		_ = d.host.Close(ctx)
 	}
+	watched() // after the host, which hurries the apps
 	if d.flow != nil {
 		errs = append(errs, d.flow.close(ctx))
 	}

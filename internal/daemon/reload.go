@@ -56,12 +56,14 @@ func (k *keeping) watch(d *Daemon) {
 	}()
 }
 
-// end stops watching the files.
-func (k *keeping) end() {
-	if k.watcher != nil {
-		k.stop()
-		<-k.ended
+// end stops watching the files. What it returns waits until nobody does any more,
+// which may have to wait for a reload under way, and so for an app to stop.
+func (k *keeping) end() (wait func()) {
+	if k.watcher == nil {
+		return func() {}
 	}
+	k.stop()
+	return func() { <-k.ended }
 }
 
 // Hangup has the configuration read again soon, as SIGHUP wants it. It never
