@@ -229,6 +229,37 @@ func TestAQuestionThatIsGivenUpStopsItsTurn(t *testing.T) {
 	h.way(a.Turn, "stopped")
 }
 
+func TestAQuestionThatIsGivenUpWhileItWaitsDoesNothingLater(t *testing.T) {
+	h := think(t, "")
+	ask := func(text string) (giveUp func() control.Answer) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan control.Answer, 1)
+		go func() { ended <- h.Ask(ctx, control.AskRequest{Session: "main", Text: text}, nil) }()
+		return func() control.Answer { cancel(); return <-ended }
+	}
+	first := ask("/hang")
+	h.called("hang", 1)
+	second := ask("/dice")
+	var said []string
+	for limit := time.Now().Add(30 * time.Second); len(said) < 2; time.Sleep(2 * time.Millisecond) {
+		said, _ = filepath.Glob(h.Config().Home.Data("kernel", "inbox", "*", "event_message.received_*"))
+		if time.Now().After(limit) {
+			t.Fatalf("said: %q", said)
+		}
+	}
+	if a := second(); a.Turn != "" || a.Error == nil || a.Error.Code != call.CallCancelled {
+		t.Fatalf("the second one: %+v", a)
+	}
+	h.way(first().Turn, "stopped")
+	third := h.Ask(t.Context(), control.AskRequest{Session: "main", Text: "/sid"}, nil)
+	if !third.OK {
+		t.Errorf("the third one: %+v", third.Error)
+	}
+	if all := h.called("dice", 0); len(all) != 0 {
+		t.Errorf("it was done all the same: %q", all)
+	}
+}
+
 func TestAnAnswerThatComesTooLateWaitsForTheNextScreen(t *testing.T) {
 	h := think(t, "llm: {limits: {turn_seconds: 2}}\n")
 	a := h.Ask(t.Context(), control.AskRequest{Session: "main", Text: "/hang", TimeoutMS: 200}, nil)

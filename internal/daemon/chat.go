@@ -224,6 +224,9 @@ func (m *mind) ask(ctx context.Context, r control.AskRequest, tell func(control.
 		a.Turn, a.TraceID, a.ToolCalls = v.turn, v.trace, v.calls
 	}()
 	if err := m.say(ctx, id, r.Session, r.Text); err != nil {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			m.withdrawn.add(id) // it may be on its way all the same
+		}
 		return err
 	}
 	for {
@@ -232,7 +235,7 @@ func (m *mind) ask(ctx context.Context, r control.AskRequest, tell func(control.
 		case errors.Is(err, context.DeadlineExceeded):
 			return &call.Error{Code: call.CallTimeout, Message: "there was no answer in " + most.String() + "; it goes on, and the answer waits for whoever opens the session " + r.Session}
 		case errors.Is(err, context.Canceled):
-			m.giveUp(r.Session, v)
+			m.giveUp(r.Session, id, v)
 			return control.AsError(err)
 		case err != nil:
 			return err
@@ -247,8 +250,10 @@ func (m *mind) ask(ctx context.Context, r control.AskRequest, tell func(control.
 	}
 }
 
-// giveUp stops the turn of a question that nobody waits for any more.
-func (m *mind) giveUp(session string, v *viewer) {
+// giveUp stops the turn of a question that nobody waits for any more, or has it
+// stopped when it begins.
+func (m *mind) giveUp(session, id string, v *viewer) {
+	m.withdrawn.add(id) // before the look at the turn: a turn looks the other way round
 	v.mu.Lock()
 	begun := v.turn != ""
 	v.mu.Unlock()

@@ -41,7 +41,9 @@ type mind struct {
 	config  func() *config.Config
 	console *console.Console
 	viewers viewers
-	log     *slog.Logger
+	// withdrawn are questions that nobody waits for any more.
+	withdrawn withdrawn
+	log       *slog.Logger
 
 	model    string
 	runner   *turn.Runner
@@ -152,7 +154,7 @@ func (m *mind) open() error {
 	m.runner, err = turn.New(turn.Options{
 		Dir: c.Home.Data("kernel", "turns"), House: house, Model: answers, Commands: m.commands,
 		Limits:   turn.Limits{Steps: limits.TurnSteps, Time: limits.Turn, DayTokens: limits.DayTokens},
-		Language: lang, Zone: c.Settings.User.Zone(), OnDelta: m.viewers.delta, OnRecord: m.viewers.record, Redact: c.Redact, Logger: m.log,
+		Language: lang, Zone: c.Settings.User.Zone(), OnDelta: m.viewers.delta, OnRecord: m.record, Redact: c.Redact, Logger: m.log,
 	})
 	if err != nil {
 		return err
@@ -212,6 +214,15 @@ func (m *mind) close() {
 // events returns the latest events for the command of that name.
 func (m *mind) events(_ context.Context, most int) ([]commands.Event, error) {
 	return trace.Recent(m.config().Home.Data(), most), nil
+}
+
+// record hears of a step of a turn, in the turn: one whose question was withdrawn
+// before it began ends before it does anything.
+func (m *mind) record(u *unit.Unit, r turn.Record) {
+	m.viewers.record(u, r)
+	if r.Kind == turn.KindBegin && u.Source.App == console.Package && m.withdrawn.take(u.Events) {
+		m.runner.Stop(u.Source, u.Session)
+	}
 }
 
 // heedStop hears what comes in, so that a message which asks to stop does not
