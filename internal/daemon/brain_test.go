@@ -261,8 +261,8 @@ func TestAQuestionThatIsGivenUpWhileItWaitsDoesNothingLater(t *testing.T) {
 }
 
 func TestAnAnswerThatComesTooLateWaitsForTheNextScreen(t *testing.T) {
-	h := think(t, "llm: {limits: {turn_seconds: 2}}\n")
-	a := h.Ask(t.Context(), control.AskRequest{Session: "main", Text: "/hang", TimeoutMS: 200}, nil)
+	h := think(t, "llm: {limits: {turn_seconds: 4}}\n")
+	a := h.Ask(t.Context(), control.AskRequest{Session: "main", Text: "/hang", TimeoutMS: 1500}, nil)
 	if a.OK || a.Error == nil || a.Error.Code != call.CallTimeout {
 		t.Fatalf("the answer is %+v, %v", a, a.Error)
 	}
