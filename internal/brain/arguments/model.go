@@ -28,8 +28,8 @@ func FromModel(input json.RawMessage, text string) (json.RawMessage, error) {
 	if k := kindOf(raw); k != "object" {
 		return nil, fmt.Errorf("the arguments must be a JSON object, not %s %s", article(k), k)
 	}
-	c := coercion{document{input}}
-	return c.value([]json.RawMessage{input}, raw, 0), nil
+	c := coercion{newDocument(input)}
+	return c.value([]*view{c.doc.at("")}, raw, 0), nil
 }
 
 // valid says where a text stops being JSON.
@@ -55,10 +55,10 @@ func article(word string) string {
 
 // A coercion turns strings into what they spell where the schema allows that
 // and no string.
-type coercion struct{ doc document }
+type coercion struct{ doc *document }
 
 // value returns raw itself unless something in it had to be turned.
-func (c coercion) value(schemas []json.RawMessage, raw json.RawMessage, depth int) json.RawMessage {
+func (c coercion) value(schemas []*view, raw json.RawMessage, depth int) json.RawMessage {
 	if len(schemas) == 0 || depth > maxDepth {
 		return raw
 	}

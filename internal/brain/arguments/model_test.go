@@ -2,6 +2,7 @@ package arguments
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -88,6 +89,30 @@ func TestHostileSchemasCostLittle(t *testing.T) {
 	deep := strings.Repeat("[", 5000) + strings.Repeat("]", 5000)
 	if _, err := FromModel(json.RawMessage(`{"properties":{"a":{"$ref":"#/properties/b"},"b":{"type":"array","items":{"$ref":"#/properties/b"}}}}`), `{"a":`+deep+`}`); err != nil {
 		t.Error(err)
+	}
+}
+
+// A schema all of whose many properties are the schema itself, and one whose many
+// properties share a long list of words, cost as much as they are long.
+func TestSchemasThatReferToMuchFromEverywhere(t *testing.T) {
+	const n = 5000
+	var same, listed, args []string
+	for i := range n {
+		same = append(same, fmt.Sprintf(`"p%d":{"$ref":"#"}`, i))
+		listed = append(listed, fmt.Sprintf(`"p%d":{"$ref":"#/$defs/words"}`, i))
+		args = append(args, fmt.Sprintf(`"p%d":{"p1":"[]"}`, i))
+	}
+	input := json.RawMessage(`{"allOf":[{"$ref":"#"},{"$ref":"#"}],"properties":{` + strings.Join(same, ",") + `}}`)
+	if got := Properties(input); len(got) != n || got[0].Types == nil {
+		t.Errorf("%d properties, the first is %+v", len(got), got[0])
+	}
+	if got, err := FromModel(input, "{"+strings.Join(args, ",")+"}"); err != nil || !strings.HasPrefix(string(got), `{"p0":{"p1":"[]"}`) {
+		t.Errorf("%.60s, %v", got, err)
+	}
+	words := strings.Repeat(`"w",`, 20_000) + `"w"`
+	input = json.RawMessage(`{"$defs":{"words":{"enum":[` + words + `]}},"properties":{` + strings.Join(listed, ",") + `}}`)
+	if got := Properties(input); len(got) != n || got[0].Words != nil || !got[0].Is("string") {
+		t.Errorf("%d properties, the first is of %d words", len(got), len(got[0].Words))
 	}
 }
 

@@ -1,6 +1,7 @@
 package arguments
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -27,10 +28,10 @@ func (p Property) Text() bool { return p.Words == nil && (p.Types == nil || p.Is
 // and within that in the order of the schema. That is the order in which
 // arguments without a name are given.
 func Properties(input json.RawMessage) []Property {
-	d := document{input}
-	views := d.views(combiners, input)
+	d := newDocument(input)
+	views := d.views(combiners, d.at(""))
 	required := map[string]bool{}
-	for _, v := range d.views(always, input) {
+	for _, v := range d.views(always, d.at("")) {
 		for _, name := range v.words("required") {
 			required[name] = true
 		}
@@ -38,7 +39,7 @@ func Properties(input json.RawMessage) []Property {
 	var all []Property
 	seen := map[string]bool{}
 	for _, v := range views {
-		members, err := membersOf(v["properties"])
+		members, err := membersOf(v.schema["properties"])
 		if err != nil {
 			continue
 		}
@@ -48,11 +49,17 @@ func Properties(input json.RawMessage) []Property {
 			}
 			seen[m.name] = true
 			p := Property{Name: m.name, Required: required[m.name], Types: d.types(d.property(views, m.name))}
-			for _, s := range d.views(combiners, m.value) {
-				p.Words = append(append(p.Words, s.words("enum")...), s.words("const")...)
-				if p.Description == "" {
-					_ = json.Unmarshal(s["description"], &p.Description) // another form says nothing
+			own, _ := v.property(m.name)
+			words := 0
+			for _, s := range d.views(combiners, own) {
+				enum, constant := s.words("enum"), s.words("const")
+				if words += len(enum) + len(constant); words <= maxWords {
+					p.Words = append(append(p.Words, enum...), constant...)
 				}
+				p.Description = cmp.Or(p.Description, s.description())
+			}
+			if words > maxWords {
+				p.Words = nil // too many to choose from
 			}
 			p.Description = strings.TrimSpace(p.Description)
 			all = append(all, p)
