@@ -68,10 +68,10 @@ func (g *lineGuard) next() {
 	line := bytes.TrimSpace(bytes.TrimPrefix(g.buf, []byte("\xef\xbb\xbf")))
 	switch {
 	case tooLong:
-		g.refuse(-32600, fmt.Sprintf("a message is longer than %d bytes", maxLine))
+		g.refuse(idInFront(line), -32600, fmt.Sprintf("a message is longer than %d bytes", maxLine))
 	case len(line) == 0:
 	case !json.Valid(line):
-		g.refuse(-32700, "a line is not valid JSON")
+		g.refuse(noID, -32700, "a line is not valid JSON")
 	case line[0] == '[': // a batch, which MCP 2025-03-26 has; its answer is one line too
 		g.out.expect()
 		g.line = append(line, '\n')
@@ -81,7 +81,7 @@ func (g *lineGuard) next() {
 			return
 		}
 		if !ok {
-			g.refuse(-32600, "a line is not a JSON-RPC 2.0 message")
+			g.refuse(noID, -32600, "a line is not a JSON-RPC 2.0 message")
 			return
 		}
 		if request {
@@ -91,13 +91,35 @@ func (g *lineGuard) next() {
 	}
 }
 
-// refuse answers a line that is no message. Its id is unknown, hence null
-// (JSON-RPC 2.0, section 5).
-func (g *lineGuard) refuse(code int, message string) {
+// noID is the id in the answer to what has none (JSON-RPC 2.0, section 5).
+var noID = json.RawMessage("null")
+
+// refuse answers a line that the SDK does not get.
+func (g *lineGuard) refuse(id json.RawMessage, code int, message string) {
 	g.logger.Warn("skipped a line on stdin", "reason", message)
-	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`+"\n", code, message)
+	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`+"\n", id, code, message)
 	if err := g.out.write([]byte(answer)); err != nil {
 		g.logger.Warn("could not answer it", "error", err)
+	}
+}
+
+// idInFront returns the id of a message that is cut off, if it stands where most
+// clients write it: before what makes the message long. Whoever sent it would wait
+// in vain for any other answer.
+func idInFront(line []byte) json.RawMessage {
+	dec := json.NewDecoder(bytes.NewReader(line[:min(len(line), 4<<10)]))
+	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
+		return noID
+	}
+	for {
+		name, err := dec.Token()
+		var value json.RawMessage
+		if err != nil || dec.Decode(&value) != nil {
+			return noID
+		}
+		if name == "id" && (value[0] == '"' || value[0] == '-' || '0' <= value[0] && value[0] <= '9') {
+			return value
+		}
 	}
 }
 

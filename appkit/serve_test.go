@@ -247,9 +247,15 @@ func TestLinesThatAreNoMessageAreAnsweredAndSkipped(t *testing.T) {
 func TestAMessageThatIsTooLongIsSkipped(t *testing.T) {
 	p := serve(t, greeter())
 	p.handshake("2025-11-25")
-	p.send(`{"jsonrpc":"2.0","id":"big","method":"ping","params":{"x":"` + strings.Repeat("x", 17<<20) + `"}}`)
-	if a := p.read(); a.Error == nil || a.Error.Code != -32600 {
-		t.Errorf("got %+v", a)
+	params := `,"method":"ping","params":{"x":"` + strings.Repeat("x", 17<<20) + `"}`
+	for message, id := range map[string]string{
+		`{"jsonrpc":"2.0","id":"big"` + params + `}`:    `"big"`, // whoever sent it need not wait
+		`{"jsonrpc":"2.0"` + params + `,"id":"behind"}`: "null",
+	} {
+		p.send(message)
+		if a := p.read(); a.Error == nil || a.Error.Code != -32600 || string(a.ID) != id {
+			t.Errorf("got %+v, want an error for %s", a, id)
+		}
 	}
 	if r := p.resultOf(p.call("org.example.greeter.greet", `{"name":"Ann"}`)); r.IsError {
 		t.Error("the session did not survive")
