@@ -320,6 +320,21 @@ func TestTheQueueIsBoundedInBytesToo(t *testing.T) {
 	}
 }
 
+// What is not told of a call is not kept until its event is written.
+func TestAHeldCallIsSmall(t *testing.T) {
+	large := json.RawMessage(make([]byte, 1<<20))
+	h := hold(host.Signal{
+		Kind: host.SignalCalled, App: weather, Call: &call.Call{ID: "7", Args: large},
+		Result: &call.Result{Tool: "a", Outcome: call.ProtocolError, Err: &call.Error{Code: call.ProtocolFault, Message: "no", Data: large}},
+	})
+	if h.Call.ID != "7" || h.Result.Tool != "a" || h.Result.Err.Message != "no" {
+		t.Errorf("it lost what is told: %+v, %+v", h.Call, h.Result)
+	}
+	if n := len(h.Call.Args) + len(h.Result.Err.Data); n > 0 {
+		t.Errorf("%d bytes are kept for nobody, and count as %d", n, weight(&h.Signal))
+	}
+}
+
 // One app's flood costs another app nothing: neither its events nor its turn.
 func TestAFloodOfOneAppLeavesRoomAndTurnsToOthers(t *testing.T) {
 	h := build(t, t.TempDir(), func(o *Options) { o.QueueSignals = 100 })

@@ -5,6 +5,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/aurorabot/aurora/internal/call"
 	"github.com/aurorabot/aurora/internal/platform/host"
 )
 
@@ -23,9 +24,18 @@ func hold(s host.Signal) held {
 	} else {
 		h.Params = bytes.Clone(s.Params)
 	}
-	if s.Result != nil && len(s.Result.Raw) > maxResult {
-		short := *s.Result
-		h.omitted, short.Raw = len(short.Raw), nil
+	if s.Call != nil { // its arguments are not told
+		h.Call = &call.Call{ID: s.Call.ID}
+	}
+	if r := s.Result; r != nil && (len(r.Raw) > maxResult || r.Err != nil && r.Err.Data != nil) {
+		short := *r
+		if len(r.Raw) > maxResult {
+			h.omitted, short.Raw = len(r.Raw), nil
+		}
+		if r.Err != nil {
+			said := *r.Err
+			said.Data, short.Err = nil, &said
+		}
 		h.Result = &short
 	}
 	return h
