@@ -77,11 +77,44 @@ func (d *Daemon) Hangup() {
 	}
 }
 
+// justNow is how long ago the watcher may have read the files for a reload by
+// command to tell what that did: who changes a file and wants it taken over has
+// both in mind.
+const justNow = 10 * time.Second
+
 // Reload implements [control.Keeper].
 func (d *Daemon) Reload(ctx context.Context) (control.Reload, error) {
 	d.keeping.turn.Lock()
 	defer d.keeping.turn.Unlock()
-	return d.readAgain(ctx, control.ByCommand)
+	before := d.keeping.last.Load()
+	r, err := d.readAgain(ctx, control.ByCommand)
+	if err == nil && before != nil && before.Cause == control.ByFile && r.At.Sub(before.At) < justNow {
+		r.Apps = together(before.Apps, r.Apps)
+	}
+	return r, err
+}
+
+// together returns what two reloads in a row did to each app: what the second
+// did, or else the first, with the apps that the first removed at the end.
+func together(first, second []control.AppReload) []control.AppReload {
+	effects := map[string]string{}
+	for _, a := range first {
+		effects[a.Key] = a.Effect
+	}
+	both := slices.Clone(second)
+	for i, a := range both {
+		was := effects[a.Key]
+		if a.Effect == control.Unchanged && was != "" && was != string(host.EffectPending) {
+			both[i].Effect = was
+		}
+		delete(effects, a.Key)
+	}
+	for _, a := range first {
+		if effects[a.Key] == string(host.EffectRemoved) {
+			both = append(both, a)
+		}
+	}
+	return both
 }
 
 // LastReload implements [control.Keeper].

@@ -244,3 +244,26 @@ func TestSwitchesAndReloadsDoNotLoseEachOther(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestTwoReloadsInARowAreToldAsOne(t *testing.T) {
+	list := func(words string) (list []control.AppReload) {
+		for word := range strings.FieldsSeq(words) {
+			key, effect, _ := strings.Cut(word, ":")
+			list = append(list, control.AppReload{Key: key, Effect: effect})
+		}
+		return list
+	}
+	for _, c := range []struct{ first, second, want string }{
+		{"a:adjusted b:unchanged", "a:unchanged b:unchanged", "a:adjusted b:unchanged"},
+		{"a:added b:removed", "a:unchanged", "a:added b:removed"},
+		{"a:restarted", "a:started", "a:started"},
+		{"a:pending", "a:unchanged", "a:unchanged"},
+		{"a:removed", "a:added", "a:added"},
+		{"a:adjusted", "", ""},
+		{"", "a:added", "a:added"},
+	} {
+		if got := together(list(c.first), list(c.second)); !slices.Equal(got, list(c.want)) {
+			t.Errorf("%s, then %s: %v, want %s", c.first, c.second, got, c.want)
+		}
+	}
+}
