@@ -267,9 +267,19 @@ func lineOf(file control.EventFile) eventLine {
 	l.app, l.typ, l.session = visible(e.Header.Source.App), oneLine(e.Payload.Type), dash(oneLine(e.Payload.SessionID))
 	l.summary = oneLine(e.Payload.Summary)
 	if l.summary == "" {
-		l.summary = oneLine(compactJSON(e.Payload.Data))
+		l.summary = oneLine(shortened(saidIn(e)))
 	}
 	return l
+}
+
+// saidIn returns what stands for the summary that an event does not have: what
+// somebody said, else its data.
+func saidIn(e *amp.Envelope) string {
+	var m amp.Message
+	if strings.HasPrefix(e.Payload.Type, "message.") && json.Unmarshal(e.Payload.Data, &m) == nil && m.Text != "" {
+		return m.Text
+	}
+	return string(e.Payload.Data)
 }
 
 // receivedAt returns when an event was received; zero for a file that is none.
@@ -288,13 +298,13 @@ func dash(s string) string {
 	return s
 }
 
-// compactJSON returns the beginning of raw JSON, for an event without a summary.
-func compactJSON(raw json.RawMessage) string {
+// shortened returns no more of a text than a line shows.
+func shortened(text string) string {
 	const most = 200
-	if len(raw) <= most {
-		return string(raw)
+	if len(text) <= most {
+		return text
 	}
-	return strings.ToValidUTF8(string(raw[:most]), "") + "…"
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // eventState colours a state of a file.
