@@ -378,7 +378,7 @@ func TestReasonsOfARemoteServer(t *testing.T) {
 		{"overloaded", "on POST\n  status 429", Restarting, []string{"HTTP 429", "less often"}},
 		{"silent", "on POST\n  hang", Restarting, []string{"initialize timed out after 10s", "its url"}},
 		{"silent at its lists", "on tools/list\n  hang", Restarting, []string{"tools/list timed out after 10s"}},
-		{"breaks off", "on POST\n  break", Restarting, []string{"broke off"}},
+		{"breaks off", "on POST\n  break", Restarting, []string{"broke off", "must begin with https://"}},
 		{"another version", "on initialize\n  page application/json {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":\"1999-01-01\"}}", Unavailable, []string{"1999-01-01"}},
 		{"an error", "on initialize\n  page application/json {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"no database\"}}", Restarting, []string{"refused initialize: no database"}},
 		{"not initialized", "on notifications/initialized\n  status 500", Restarting, []string{"HTTP 500"}},

@@ -49,7 +49,19 @@ func remoteReason(c *config.App, err error, said func(error) string) string {
 	case errors.As(err, &cut) && cut.Kind == mcp.Closed && !errors.Is(err, io.EOF):
 		return sentence(said(cut.Err))
 	case errors.As(err, &cut) && cut.Kind == mcp.Lost:
-		return fmt.Sprintf("The server broke off: %s.", said(cut.Err))
+		return fmt.Sprintf("The server broke off: %s.%s", said(cut.Err), lostHint(c, cut.Err))
+	}
+	return ""
+}
+
+// lostHint says what may be wrong with the address of a server that takes
+// connections and then does not answer as HTTP does.
+func lostHint(c *config.App, err error) string {
+	switch {
+	case strings.Contains(err.Error(), "malformed HTTP"):
+		return " What listens there does not speak HTTP; check the port of its url in apps/config.yml."
+	case strings.Contains(err.Error(), "before the answer") && strings.HasPrefix(strings.ToLower(c.MCP.URL), "http:"):
+		return " If it speaks TLS, its url in apps/config.yml must begin with https://."
 	}
 	return ""
 }
@@ -139,7 +151,9 @@ func (a *app) refusedCall(cut *mcp.CallError) call.Result {
 		e.Retryable = true
 		e.Message = fmt.Sprintf("The app %q did not take the request: %s. %s", a.key, a.redacted(status), retryHint(status.RetryAfter))
 	default:
+		// The app answered before, so its address is right.
 		e.Code = call.ProtocolFault
+		e.Message = fmt.Sprintf("The app %q did not take the request. The server answered %s.", a.key, a.redacted(status))
 		return call.Result{Outcome: call.ProtocolError, Err: e}
 	}
 	return call.Result{Outcome: call.Unavailable, Err: e}

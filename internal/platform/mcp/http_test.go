@@ -1026,6 +1026,21 @@ func TestN01ALegacyServerHasForgottenTheStream(t *testing.T) {
 	}
 }
 
+// What people write into an address as it is reaches the server escaped: a blank
+// would end the address.
+func TestAddressesAreEscaped(t *testing.T) {
+	for query, want := range map[string]string{
+		"a=b&c=%20d+e": "a=b&c=%20d+e", "q=值 1": "q=%E5%80%BC%201", `f={"a":["b"]}`: "f={%22a%22:[%22b%22]}", "": "",
+	} {
+		o, err := newOrigin(&HTTPOptions{URL: "http://x.example/路/mcp?" + query})
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "query", o.url.RawQuery, want)
+		equal(t, "path", o.url.EscapedPath(), "/%E8%B7%AF/mcp")
+	}
+}
+
 func TestAddressesThatAreNone(t *testing.T) {
 	for _, address := range []string{"", "://", "ftp://x/", "http://", "/mcp", "http://\x7f/?token=secret"} {
 		for _, dial := range []func(HTTPOptions) (Transport, error){NewStreamableHTTP, NewLegacySSE} {

@@ -109,6 +109,7 @@ func (t *legacySSE) move(from *url.URL, endpoint string) error {
 	case !sameOrigin(from, u):
 		return fmt.Errorf("the server named the endpoint %s, which is another origin, so nothing was sent there", shownURL(u))
 	}
+	encode(u)
 	if t.endpoint.Swap(u) == nil {
 		close(t.named)
 	}

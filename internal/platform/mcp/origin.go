@@ -88,6 +88,7 @@ func newOrigin(o *HTTPOptions) (*origin, error) {
 	if err != nil {
 		return nil, errors.New("the address of the server is no URL") // it may hold secrets
 	}
+	encode(u)
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, errors.New("the address of the server must begin with http:// or https://")
 	}
@@ -132,6 +133,20 @@ func newOrigin(o *HTTPOptions) (*origin, error) {
 		t.DialContext = (&net.Dialer{Timeout: dialTime}).DialContext
 	}
 	return &origin{url: u, headers: h, http: t}, nil
+}
+
+// encode escapes what a person, or a server, wrote into a query as it is: a blank
+// in it would end the address in the line of the request.
+func encode(u *url.URL) {
+	var b strings.Builder
+	for _, c := range []byte(u.RawQuery) {
+		if c <= ' ' || c >= 0x7f || c == '"' || c == '<' || c == '>' {
+			fmt.Fprintf(&b, "%%%02X", c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	u.RawQuery = b.String()
 }
 
 func basic(u *url.Userinfo) string {
@@ -364,6 +379,7 @@ func (o *origin) follow(res *http.Response, from *url.URL) (*url.URL, error) {
 		return nil, redirectError(res, to, "which would turn the request into another one")
 	}
 	to.Fragment = ""
+	encode(to)
 	return to, nil
 }
 
