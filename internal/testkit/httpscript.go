@@ -44,6 +44,7 @@ import (
 //	redirect CODE LOCATION    answer so
 //	hang                      answer never
 //	start                     send the headers of a JSON answer, and nothing more
+//	stay                      send the headers of a stream, and nothing more
 //	break                     break the connection
 //	cut after N               after N events break the connection of the stream
 //	end after N               after N events end the stream
@@ -242,9 +243,9 @@ func parseHTTPStep(text string) (httpStep, error) {
 			<-x.r.Context().Done()
 			return true
 		}, nil
-	case "start":
+	case "start", "stay":
 		return func(x *httpTurn) bool {
-			x.w.Header().Set("Content-Type", "application/json")
+			x.w.Header().Set("Content-Type", map[string]string{"start": "application/json", "stay": x.server.how.streams}[verb])
 			_ = http.NewResponseController(x.w).Flush() // a client that is gone does not mind
 			<-x.r.Context().Done()
 			return true

@@ -238,7 +238,11 @@ func (at *attempt) failure(ctx context.Context, link *Link, err error, limit tim
 	case f.exit != nil:
 		f.reason = fmt.Sprintf("It %s before it answered %s.%s", f.exit.phrase(), stage, link.lastWords())
 	case timedOut:
-		f.reason = fmt.Sprintf("The request %s timed out after %v: the app does not answer.%s%s", stage, limit, link.lastWords(), silentHint(at.conf))
+		why := "the app does not answer"
+		if errors.Is(err, mcp.ErrNoEndpoint) {
+			why = mcp.ErrNoEndpoint.Error()
+		}
+		f.reason = fmt.Sprintf("The request %s timed out after %v: %s.%s%s", stage, limit, why, link.lastWords(), silentHint(at.conf))
 	case closedBy(err):
 		f.reason = fmt.Sprintf("It closed the connection before it answered %s.%s", stage, link.lastWords())
 	default:

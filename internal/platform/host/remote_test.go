@@ -382,6 +382,7 @@ func TestReasonsOfARemoteServer(t *testing.T) {
 		{"another version", "on initialize\n  page application/json {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":\"1999-01-01\"}}", Unavailable, []string{"1999-01-01"}},
 		{"an error", "on initialize\n  page application/json {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"no database\"}}", Restarting, []string{"refused initialize: no database"}},
 		{"not initialized", "on notifications/initialized\n  status 500", Restarting, []string{"HTTP 500"}},
+		{"a stream that says nothing", "answers legacy\non GET\n  stay", Restarting, []string{"initialize timed out after 10s: the server's stream has named no endpoint to post to.", "its url"}},
 		{"elsewhere", "answers legacy\nendpoint https://evil.example/x", Restarting, []string{"https://evil.example/x?…, which is another origin"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -1002,6 +1002,15 @@ func TestLegacyEndpoints(t *testing.T) {
 	}
 }
 
+// HTTP+SSE: some servers answer a request where it is posted.
+func TestLegacyAnswersToThePost(t *testing.T) {
+	overRemote(t, scriptEcho, `answers legacy`+"\non tools/call #1\n  "+`status 200 {"jsonrpc":"2.0","id":2,"result":{"a":1}}`+"\non tools/call #2\n  "+`page application/json {"status":"ok"}`, Options{SoftTimeout: time.Second}, func(t *testing.T, r *remote) {
+		r.call().want(t, `{"a":1}`)
+		r.call().wantKind(t, Timeout, true) // that was none, and none came
+		r.ok()
+	})
+}
+
 // HTTP+SSE: a status to a POST ends its call; the stream goes on.
 func TestLegacyStatusOfAPost(t *testing.T) {
 	overRemote(t, scriptEcho, "answers legacy\non tools/call #1\n  status 500 oops\non tools/call #2\n  status 404", Options{}, func(t *testing.T, r *remote) {

@@ -20,6 +20,7 @@ import (
 // event says where to post to.
 type legacySSE struct {
 	web
+	opened   atomic.Bool   // the stream is there
 	named    chan struct{} // closed when the first endpoint is known
 	endpoint atomic.Pointer[url.URL]
 	version  atomic.Pointer[string] // of the protocol; nil before the handshake
@@ -79,6 +80,7 @@ func (t *legacySSE) read() error {
 		return newContentError(res)
 	}
 	defer events.release()
+	t.opened.Store(true)
 	for {
 		ev, err := events.next()
 		switch {
@@ -96,6 +98,10 @@ func (t *legacySSE) read() error {
 		}
 	}
 }
+
+// ErrNoEndpoint is why a message could not be sent in time to a server of HTTP+SSE
+// that has not said where to.
+var ErrNoEndpoint = errors.New("the server's stream has named no endpoint to post to")
 
 // move takes the address to post to, which must be of the same origin.
 func (t *legacySSE) move(from *url.URL, endpoint string) error {
@@ -153,6 +159,9 @@ func (t *legacySSE) post(ctx context.Context, method string, msg []byte) error {
 	select {
 	case <-t.named:
 	case <-ctx.Done():
+		if t.opened.Load() {
+			return t.sorted(&NotDeliveredError{ErrNoEndpoint})
+		}
 		return t.sorted(&NotDeliveredError{context.Cause(ctx)})
 	}
 	version := ""
@@ -168,13 +177,26 @@ func (t *legacySSE) post(ctx context.Context, method string, msg []byte) error {
 		h = safe(h)
 	}
 	to := t.endpoint.Load()
-	err := t.tell(ctx, to, h, msg)
+	err := t.said(ctx, to, h, msg)
 	if unknownTo(err) && unknownTo(t.tell(ctx, to, safe(h), []byte(pingProbe))) {
 		// Whoever takes messages does not know the stream any more.
 		t.close(err, nil)
 		return &exchangeError{Closed, false, err}
 	}
 	return err
+}
+
+// said is tell, but some servers answer where it is posted, too, or only there.
+func (t *legacySSE) said(ctx context.Context, to *url.URL, h http.Header, msg []byte) error {
+	return t.tellAnd(ctx, to, h, msg, func(res *http.Response) {
+		if !strings.Contains(res.Header.Get("Content-Type"), "json") {
+			return
+		}
+		if box, err := t.readAll(res); err == nil { // else the answer comes on the stream, or not at all
+			t.split(*box, t.hand)
+			t.pool.put(box)
+		}
+	})
 }
 
 // unknownTo tells whether a message may have been refused because the server does

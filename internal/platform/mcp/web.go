@@ -183,6 +183,11 @@ func (w *web) events(res *http.Response) *eventReader {
 // tell posts a message that has no answer and waits until the server has it.
 // Any status of success will do, and what comes with it is not looked at.
 func (w *web) tell(ctx context.Context, to *url.URL, h http.Header, msg []byte) error {
+	return w.tellAnd(ctx, to, h, msg, func(*http.Response) {})
+}
+
+// tellAnd is tell, and shows see what comes with success.
+func (w *web) tellAnd(ctx context.Context, to *url.URL, h http.Header, msg []byte, see func(*http.Response)) error {
 	res, err := w.origin.to(ctx, to, http.MethodPost, h, msg)
 	if err != nil {
 		return w.sorted(err)
@@ -191,6 +196,7 @@ func (w *web) tell(ctx context.Context, to *url.URL, h http.Header, msg []byte) 
 		e, _ := newStatusError(res)
 		return refusedBy(e)
 	}
+	see(res)
 	finish(res)
 	return nil
 }
