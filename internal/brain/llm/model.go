@@ -70,6 +70,9 @@ type Request struct {
 	// Said are the words of people that this turn answers, each message by
 	// itself and as it was said. It is empty when something else woke the bot.
 	Said []string
+	// Group says that some of it was said in a group, where not every word is for
+	// the bot.
+	Group bool
 	// Tools may be called; none: the answer must be text.
 	Tools []brain.Tool
 	// Prompts may be asked for by a model that knows what a slash command is.

@@ -20,7 +20,7 @@ func (t *turn) request(ctx context.Context, said []string) llm.Request {
 	}
 	messages = append(messages, t.history.messages(t.opt.History)...)
 	r := llm.Request{
-		Turn: len(messages), Said: said,
+		Turn: len(messages), Said: said, Group: !t.unit.Private(),
 		Tools: t.tools(ctx), Prompts: t.opt.House.Prompts(ctx), Missing: brain.Missing(t.opt.House.Apps(ctx)),
 		Language: t.opt.Language, Session: sessionName(t.unit.Lane()),
 	}

@@ -144,6 +144,36 @@ func TestAnEventWithoutWordsIsPassedOn(t *testing.T) {
 	}
 }
 
+func TestAPersonIsToldTheWordsOfAnEventAndNotItsData(t *testing.T) {
+	for content, want := range map[string]string{
+		`[alarm.triggered] 起床 {"alarm_id":"7","at":"07:00"}`:                         "起床",
+		`[alarm.triggered] {"alarm_id":"7"}`:                                         `{"alarm_id":"7"}`,
+		"[timer.triggered] 茶 {好} 了":                                                  "茶 {好} 了",
+		"[message.reaction] 小明点了赞 {\"emoji\":\"👍\"}":                                 "",
+		"[message.reaction]\n[alarm.triggered] 起床\n[message.reaction] {\"x\":\"y\"}": "起床",
+	} {
+		r := said("zh")
+		r.Messages[1].Content = content
+		if a := ask(t, r); a.Text != want {
+			t.Errorf("%s is told as %q, want %q", content, a.Text, want)
+		}
+	}
+}
+
+func TestAGroupIsToldOnceThatThereIsNoModel(t *testing.T) {
+	r := said("en", "good morning all")
+	r.Group = true
+	first := ask(t, r).Text
+	if first == "" {
+		t.Error("a group is told nothing")
+	}
+	r.Messages = append([]llm.Message{{Role: llm.User, Content: "hi"}, {Role: llm.Assistant, Content: first}}, r.Messages...)
+	r.Turn += 2
+	if again := ask(t, r).Text; again != "" {
+		t.Errorf("the second time: %q", again)
+	}
+}
+
 func TestTheFrontTakesCommandsAndLeavesTheRest(t *testing.T) {
 	asked := false
 	m := llm.Front(reflex.Model{}, model(func(r llm.Request) llm.Answer { asked = true; return llm.Answer{Text: "model"} }))

@@ -84,22 +84,43 @@ func pretty(text string) string {
 	return b.String()
 }
 
-// label is what the line of an event begins with.
-var label = regexp.MustCompile(`(?m)^\[[^\]\n]*\] `)
+// label is what the line of an event begins with: its type.
+var label = regexp.MustCompile(`^\[([^\]\n]*)\](?: |$)`)
 
-// events says what happened that woke the bot when nobody spoke.
+// events says what happened that woke the bot when nobody spoke. What happens in a
+// chat without a word, such as a reaction, is nothing to talk about.
 func events(r llm.Request) string {
 	var parts []string
 	for _, m := range r.Messages[r.Turn:] {
-		if m.Role == llm.User {
-			parts = append(parts, label.ReplaceAllString(m.Content, ""))
+		if m.Role != llm.User {
+			continue
+		}
+		for line := range strings.SplitSeq(m.Content, "\n") {
+			kind := label.FindStringSubmatch(line)
+			if kind != nil && strings.HasPrefix(kind[1], "message.") {
+				continue
+			}
+			if kind != nil {
+				line = withoutData(line[len(kind[0]):])
+			}
+			parts = append(parts, line)
 		}
 	}
 	return strings.Join(parts, "\n")
 }
 
+// withoutData returns the summary of an event without the JSON behind it, which is
+// for machines; the JSON where there is no summary.
+func withoutData(line string) string {
+	at := strings.Index(line, " {")
+	if at > 0 && (json.Valid([]byte(line[at:])) || strings.HasSuffix(line, "…")) {
+		return line[:at]
+	}
+	return line
+}
+
 // advice says that there is no model, and how to have one: at length the first
-// time in a conversation, then in short.
+// time in a conversation, then in short, and in a group not again.
 func advice(r llm.Request) string {
 	l := r.Language
 	opening := l.Pick(
@@ -107,6 +128,9 @@ func advice(r llm.Request) string {
 		"I have no language model yet, so I know commands only and cannot talk.")
 	for _, m := range r.Messages[:r.Turn] {
 		if m.Role == llm.Assistant && strings.HasPrefix(m.Content, opening) {
+			if r.Group {
+				return ""
+			}
 			return l.Pick(
 				"还没有语言模型（配置方法见前面，或看 docs/configuration.md）。/help 显示可以用的命令。",
 				"There is still no language model (see above, or docs/configuration.md). /help shows the commands.")
