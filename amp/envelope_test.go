@@ -110,6 +110,7 @@ func TestEveryFaultIsNamedWithItsPlace(t *testing.T) {
 		{"no zone", `{"header":{"protocol":"amp/1.0","timestamp":"2026-06-17T14:30:00"},"payload":{}}`, []string{"header.timestamp: must be RFC 3339 with a time zone"}},
 		{"no such zone", `{"header":{"protocol":"amp/1.0","timestamp":"2026-06-17T14:30:00+24:00"},"payload":{"expire_at":"2026-06-17T14:30:00-23:60"}}`,
 			[]string{"header.timestamp: has a time zone that there is not", "payload.expire_at: has a time zone that there is not"}},
+		{"deep", `{"header":{},"payload":{"data":` + strings.Repeat("[", 999) + strings.Repeat("]", 999) + `}}`, []string{"event: nests deeper than 1000 levels"}},
 		{"many at once", `{"header":{"protocol":"amp/1.0","method":"mcp.x","message_id":"1"},"payload":{"type":5}}`,
 			[]string{`header.method: "mcp.x" is not a method`, "header.timestamp: is missing", "header.source.app: is missing", "payload.type: must be a string"}},
 		{"long id", `{"header":{"protocol":"amp/1.0","message_id":"` + strings.Repeat("界", 513) + `"},"payload":{}}`, []string{"header.message_id: has 513 characters"}},
@@ -146,7 +147,7 @@ func TestAnEmissionMayBeWholeOrBare(t *testing.T) {
 	if bare.MessageID != "m" || string(bare.Data) != "[1]" || bare.ExpireAt.IsZero() || string(bare.Extra["mood"]) != `"good"` {
 		t.Errorf("bare: %+v", bare)
 	}
-	for _, bad := range []string{`{}`, `{"type":""}`, `{"type":"a","message_id":1}`, `{"type":"a","expire_at":"tomorrow"}`, `{"type":"a","timestamp":"2026-06-17T14:30:00+24:00"}`, `"x"`, `{"header":{},"payload":{"type":null}}`} {
+	for _, bad := range []string{`{}`, `{"type":""}`, `{"type":"a","message_id":1}`, `{"type":"a","expire_at":"tomorrow"}`, `{"type":"a","timestamp":"2026-06-17T14:30:00+24:00"}`, `{"type":"a","data":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`, `"x"`, `{"header":{},"payload":{"type":null}}`} {
 		if _, err := ParseEmission([]byte(bad)); err == nil {
 			t.Errorf("%s was accepted", bad)
 		}

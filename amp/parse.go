@@ -157,7 +157,31 @@ func (c *checker) members(path string, raw []byte) map[string]json.RawMessage {
 	if m == nil {
 		c.addf(where, "must be a JSON object, not null")
 	}
+	if path == "" && depth(raw) > MaxDepth {
+		c.addf(where, "nests deeper than %d levels", MaxDepth)
+		return nil
+	}
 	return m
+}
+
+// depth returns how deep valid JSON nests.
+func depth(raw []byte) (deepest int) {
+	open, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case quoted:
+		case c == '{' || c == '[':
+			open++
+			deepest = max(deepest, open)
+		case c == '}' || c == ']':
+			open--
+		}
+	}
+	return deepest
 }
 
 // text decodes an optional string: absent and null are "".

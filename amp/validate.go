@@ -17,6 +17,10 @@ const (
 // in bytes.
 const MaxData = 1 << 20
 
+// MaxDepth is how deep an event may nest. Readers of JSON have limits of their own,
+// and an event travels within other files.
+const MaxDepth = 1000
+
 // A Problem is one fault of an envelope.
 type Problem struct {
 	Path    string // the place, such as "header.timestamp"

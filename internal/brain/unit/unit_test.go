@@ -2,6 +2,7 @@ package unit
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -78,6 +79,28 @@ func TestAUnitComesBackAsItWas(t *testing.T) {
 	}
 	if place, err := Inspect(data); err != nil || place != u.Place() || place.Seq != 1<<60 {
 		t.Errorf("place %+v, %v", place, err)
+	}
+}
+
+// What is an event is one within a unit, too.
+func TestAUnitOfADeepEventCanBeRead(t *testing.T) {
+	for _, deep := range []int{900, amp.MaxDepth - 2, 9997} {
+		text := fmt.Sprintf(`{"header":{"protocol":"amp/1.0","method":"aurora/event","message_id":"1","timestamp":"2026-06-17T14:30:00Z","source":{"app":"a"}},`+
+			`"payload":{"type":"a.b","data":%s"\"[{"%s}}`, strings.Repeat("[", deep), strings.Repeat("]", deep))
+		e, err := amp.Parse([]byte(text))
+		if (err != nil) != (deep > 1000) {
+			t.Errorf("%d levels: %v", deep, err)
+		}
+		if err != nil {
+			continue
+		}
+		data, err := Of([]*amp.Envelope{e}, func(*amp.Envelope) bool { return true }, time.Now()).Encode()
+		if err == nil {
+			_, err = Parse(data)
+		}
+		if err != nil {
+			t.Errorf("%d levels: %v", deep, err)
+		}
 	}
 }
 
