@@ -262,6 +262,38 @@ func TestAFollowerIsToldWhereAnEventWent(t *testing.T) {
 	}
 }
 
+// A follower that is not read, such as one behind a pager, holds little.
+func TestAFollowerIsBoundedInBytes(t *testing.T) {
+	h := build(t, t.TempDir(), nil)
+	f := h.Follow()
+	defer f.Close()
+	data, err := json.Marshal(strings.Repeat("x", 1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tell := func(n int) {
+		for range n {
+			h.tell(&event{envelope: &amp.Envelope{Payload: amp.Payload{Data: data}}})
+		}
+	}
+	tell(100)
+	if n := len(f.C); n != 15 {
+		t.Errorf("%d MiB wait", n)
+	}
+	for range 10 {
+		<-f.C
+	}
+	tell(1) // there is room again
+	for range 5 {
+		if s := <-f.C; s.Lost != 0 {
+			t.Errorf("%d were lost before that", s.Lost)
+		}
+	}
+	if s := <-f.C; s.Lost != 85 {
+		t.Errorf("%d were lost, want 85", s.Lost)
+	}
+}
+
 func TestFollowingEndsWithTheBridge(t *testing.T) {
 	h := build(t, t.TempDir(), nil)
 	f := h.Follow()

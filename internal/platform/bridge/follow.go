@@ -8,9 +8,13 @@ type Follower struct {
 	// is closed. One that is not read in time is lost and counted in the next.
 	C <-chan Sighting
 
-	b    *Bridge
-	c    chan Sighting
-	lost int // guarded by b.mu
+	b *Bridge
+	c chan Sighting
+
+	// b.mu guards what follows.
+	lost  int
+	sizes []int // of the sightings in c, and perhaps of some that have left it
+	bytes int   // of them
 }
 
 // A Sighting is an event that a follower sees once it is where it belongs. The
@@ -27,8 +31,12 @@ type Sighting struct {
 	Lost int
 }
 
-// followRoom is how many sightings may wait for a follower.
-const followRoom = 1024
+// How many sightings may wait for a follower, and about how large all of them may
+// be, in bytes.
+const (
+	followRoom  = 1024
+	followBytes = 16 << 20
+)
 
 // Follow starts following.
 func (b *Bridge) Follow() *Follower {
@@ -83,11 +91,25 @@ func (b *Bridge) tell(e *event) {
 	defer b.mu.Unlock()
 	for f := range b.followers {
 		s.Lost = f.lost
-		select {
-		case f.c <- s:
+		if f.offer(s) {
 			f.lost = 0
-		default:
+		} else {
 			f.lost++
 		}
 	}
+}
+
+// offer hands a sighting over, if there is room. b.mu is held.
+func (f *Follower) offer(s Sighting) bool {
+	for len(f.sizes) > len(f.c) {
+		f.bytes -= f.sizes[0]
+		f.sizes = f.sizes[1:]
+	}
+	size := 1<<10 + len(s.Envelope.Payload.Data)
+	if len(f.c) == cap(f.c) || f.bytes > 0 && f.bytes+size > followBytes {
+		return false
+	}
+	f.c <- s // there is room, and nobody else sends
+	f.sizes, f.bytes = append(f.sizes, size), f.bytes+size
+	return true
 }
