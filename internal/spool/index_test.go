@@ -77,3 +77,34 @@ func TestAFullSpoolIsLookedThroughOnlyWhenItHasChanged(t *testing.T) {
 	}
 	full(false)
 }
+
+// Other programs write into pending under names that begin with a dot, too, and
+// file systems and synchronisers keep things of their own there.
+func TestOpenRemovesNoFileOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := []string{s.path(Pending, ".report.tmp"), s.path(Pending, filepath.Join(".stfolder", "x")), s.path(Processing, ".DS_Store")}
+	ours := s.path(Pending, s.tempName()) // of a run that was killed
+	for _, file := range append(others, ours) {
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Open(dir, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range others {
+		if _, err := os.Stat(file); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(ours); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("our own half file: %v", err)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strconv"
 	"time"
 )
 
@@ -66,7 +65,7 @@ func (s *Spool) note(name string, change func(*Note)) error {
 	if err != nil {
 		return fmt.Errorf("write note: %w", err)
 	}
-	temp := filepath.Join(s.dir, notesDir, "."+strconv.FormatUint(s.temp.Add(1), 36)+".tmp")
+	temp := filepath.Join(s.dir, notesDir, s.tempName())
 	_ = s.files.Remove(temp) // an earlier run's
 	if err = s.fill(temp, data); err == nil {
 		err = s.files.Rename(temp, s.notePath(name))

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 )
@@ -113,7 +112,7 @@ func (s *Spool) draft(it Item) (d draft) {
 		d.err = fmt.Errorf("%q is not a file name", it.Name)
 		return d
 	}
-	d.temp = s.path(Pending, "."+strconv.FormatUint(s.temp.Add(1), 36)+".tmp")
+	d.temp = s.path(Pending, s.tempName())
 	if d.file, d.err = s.files.Create(d.temp); d.err == nil {
 		_, d.err = d.file.Write(it.Data)
 	}

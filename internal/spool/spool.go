@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -103,7 +105,7 @@ type suspect struct {
 }
 
 // Open makes the folders of a spool in dir where they are missing, removes
-// temporary files of an earlier run, returns what that run left in processing
+// temporary files of an earlier run of ours, returns what that run left in processing
 // to pending (unless the spool is shared), and finds everything that waits. What
 // lies in the spool is durable then.
 func Open(dir string, o Options) (*Spool, error) {
@@ -159,11 +161,11 @@ func (s *Spool) recover() error {
 		}
 		for _, e := range entries {
 			switch name := e.Name(); {
-			case isTemp(name):
+			case strings.HasPrefix(name, tempPrefix) && !e.IsDir():
 				if err := s.files.Remove(s.path(state, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return err
 				}
-			case state == Processing && !e.IsDir():
+			case state == Processing && isEntry(e):
 				// The attempt that the crash cut short counts: a file that
 				// kills its consumer must not do so for ever.
 				// That it cannot be noted, on a full disk say, holds up nobody.
@@ -226,7 +228,17 @@ func (s *Spool) path(state State, name string) string {
 	return filepath.Join(s.dir, string(state), name)
 }
 
-// isTemp tells names of files being written, which no reader looks at.
+// tempPrefix begins the names of files that we are writing. Other programs have
+// names of their own, which we leave alone.
+const tempPrefix = ".aurora-"
+
+// tempName returns the name of a file to be written.
+func (s *Spool) tempName() string {
+	return tempPrefix + strconv.FormatUint(s.temp.Add(1), 36) + ".tmp"
+}
+
+// isTemp tells names of files being written, by whomever, which no reader looks
+// at.
 func isTemp(name string) bool { return name[0] == '.' }
 
 // isEntry tells the files that are part of the queue.
