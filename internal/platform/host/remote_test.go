@@ -374,6 +374,8 @@ func TestReasonsOfARemoteServer(t *testing.T) {
 		{"not there", "on POST\n  status 404 no such page", Restarting, []string{"HTTP 404 Not Found: no such page", "Check the path of its url", "transport: sse", "tried again in"}},
 		{"of another time", "answers legacy\non GET\n  status 405", Restarting, []string{"HTTP 405", "transport: streamable-http"}},
 		{"moved", "on POST\n  redirect 301 https://demo.example/mcp", Restarting, []string{"HTTP 301 redirects to https://demo.example/mcp", "write it as url in apps/config.yml"}},
+		{"nowhere", "on POST\n  status 307", Restarting, []string{"HTTP 307", "a redirect without a place"}},
+		{"a proxy", "on POST\n  status 407", Restarting, []string{"HTTP 407", "HTTPS_PROXY"}},
 		{"a page", "on POST\n  page text/html <html>hello</html>", Restarting, []string{"does not speak MCP there", "<html>hello</html>"}},
 		{"overloaded", "on POST\n  status 429", Restarting, []string{"HTTP 429", "less often"}},
 		{"silent", "on POST\n  hang", Restarting, []string{"initialize timed out after 10s", "its url"}},

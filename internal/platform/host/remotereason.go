@@ -91,6 +91,10 @@ func statusHint(c *config.App, code int) string {
 			return " Check the path of its url in apps/config.yml; a newer server wants transport: streamable-http."
 		}
 		return " Check the path of its url in apps/config.yml; a server of 2024 may want transport: sse."
+	case code == http.StatusProxyAuthRequired:
+		return " A proxy on the way wants credentials: HTTPS_PROXY=http://user:password@host:port, or NO_PROXY for this server."
+	case code/100 == 3:
+		return " That is a redirect without a place; ask for the right url and write it in apps/config.yml."
 	case code == http.StatusTooManyRequests:
 		return " It wants to be asked less often."
 	}

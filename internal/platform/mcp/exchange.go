@@ -206,7 +206,7 @@ func (x *exchange) settle(ctx context.Context) (bool, error) {
 	switch {
 	case x.answered:
 	case x.refusal != nil:
-		if sure, _ := x.g.of(x.refusal); sure || x.t.lost(ctx, x.g) {
+		if sure, _ := x.g.of(x.refusal); sure || x.t.lost(ctx, x.g, nil) {
 			return false, &goneError{parseRPCError(x.refusal)}
 		}
 		x.end()
@@ -225,7 +225,7 @@ func (x *exchange) settle(ctx context.Context) (bool, error) {
 func (x *exchange) refused(ctx context.Context, res *http.Response) error {
 	e, body := newStatusError(res)
 	if g := x.g; g.open && g.id != "" && !x.again {
-		if forgotten(e, body) || g.proven.Load() && suspicious(e, body) && x.t.lost(ctx, g) {
+		if forgotten(e, body) || g.proven.Load() && suspicious(e, body) && x.t.lost(ctx, g, e) {
 			return &goneError{e}
 		}
 	}

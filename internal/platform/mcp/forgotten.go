@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"regexp"
+	"strings"
 )
 
 // A goneError says that the server does not know the session any more, so that
@@ -67,9 +68,32 @@ func (g *generation) of(refusal []byte) (sure, perhaps bool) {
 // session has.
 const pingProbe = `{"jsonrpc":"2.0","id":"aurora-ping","method":"ping"}` + "\n"
 
+// alike tells whether a ping was refused for the reason for which something else
+// was: some servers refuse pings because they do not know them.
+func alike(refusal, ping *StatusError) bool {
+	if !suspicious(ping, []byte(ping.Body)) {
+		return false
+	}
+	return ofSession.MatchString(ping.Body) || refusal.Code == ping.Code && reasonOf(refusal.Body) == reasonOf(ping.Body)
+}
+
+// reasonOf returns what the body of a refusal says, without the ids in it.
+func reasonOf(body string) string {
+	if message := stringOf(object(object([]byte(body))["error"])["message"]); message != "" {
+		body = message
+	}
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, body)
+}
+
 // lost finds out with a ping whether the session is gone: then it is refused as
-// well. A server that cannot be reached has said nothing.
-func (t *streamable) lost(ctx context.Context, g *generation) bool {
+// well. refusal is that of a status, if there was one. A server that cannot be
+// reached has said nothing.
+func (t *streamable) lost(ctx context.Context, g *generation, refusal *StatusError) bool {
 	ctx, stop := context.WithTimeoutCause(ctx, tellTime, errNotTaken)
 	defer stop()
 	res, err := t.origin.do(ctx, http.MethodPost, g.ask, []byte(pingProbe))
@@ -77,8 +101,11 @@ func (t *streamable) lost(ctx context.Context, g *generation) bool {
 		return false
 	}
 	if res.StatusCode/100 != 2 {
-		e, body := newStatusError(res)
-		return suspicious(e, body)
+		e, _ := newStatusError(res)
+		if refusal == nil {
+			return ofSession.MatchString(e.Body)
+		}
+		return alike(refusal, e)
 	}
 	if isEventStream(res) { // a refusal is no stream
 		_ = res.Body.Close() // it is not wanted

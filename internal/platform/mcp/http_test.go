@@ -201,6 +201,25 @@ func TestN01WhatNeverWorkedIsNotForgotten(t *testing.T) {
 	}
 }
 
+// N01: a server that refuses a call, and knows no pings either, has forgotten
+// nothing.
+func TestN01ARefusedPingAloneIsNoLostSession(t *testing.T) {
+	for _, tc := range []struct{ call, ping string }{
+		{"status 400 bad field", "status 400 unknown method"},
+		{"status 422", "status 400"},
+		{`status 400 {"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"bad field"}}`, `status 400 {"jsonrpc":"2.0","id":"aurora-ping","error":{"code":-32601,"message":"unknown method ping"}}`},
+	} {
+		overRemote(t, scriptEcho, "no stream\non ping\n  "+tc.ping+"\non tools/call #2\n  "+tc.call, Options{}, func(t *testing.T, r *remote) {
+			r.ok()
+			if r.call().err == nil {
+				t.Error("no error")
+			}
+			equal(t, tc.call+": calls", r.server.Count("tools/call"), 2)
+			equal(t, "initialize", r.server.Count("initialize"), 1)
+		})
+	}
+}
+
 // N01: what a tool says of sessions of its own is handed on, once.
 func TestN01AnErrorAboutAnotherSessionIsHandedOn(t *testing.T) {
 	overRemote(t, scriptEcho, "no stream\non tools/call #2\n"+`  page application/json {"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"browser session not found"}}`, Options{}, func(t *testing.T, r *remote) {

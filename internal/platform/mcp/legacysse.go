@@ -178,7 +178,9 @@ func (t *legacySSE) post(ctx context.Context, method string, msg []byte) error {
 	}
 	to := t.endpoint.Load()
 	err := t.said(ctx, to, h, msg)
-	if unknownTo(err) && unknownTo(t.tell(ctx, to, safe(h), []byte(pingProbe))) {
+	var refusal, ping *StatusError
+	if errors.As(err, &refusal) && suspicious(refusal, []byte(refusal.Body)) &&
+		errors.As(t.tell(ctx, to, safe(h), []byte(pingProbe)), &ping) && alike(refusal, ping) {
 		// Whoever takes messages does not know the stream any more.
 		t.close(err, nil)
 		return &exchangeError{Closed, false, err}
@@ -197,13 +199,6 @@ func (t *legacySSE) said(ctx context.Context, to *url.URL, h http.Header, msg []
 			t.pool.put(box)
 		}
 	})
-}
-
-// unknownTo tells whether a message may have been refused because the server does
-// not know whose it is.
-func unknownTo(err error) bool {
-	var e *StatusError
-	return errors.As(err, &e) && suspicious(e, []byte(e.Body))
 }
 
 // Close ends the stream and lets Run come to its end.
