@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime/debug"
 	"strings"
 
 	"github.com/aurorabot/aurora/internal/brain/llm"
@@ -137,7 +138,7 @@ func (t *turn) ask(timed, whole context.Context, st *step, r llm.Request) error 
 		return err
 	}
 	began := t.now()
-	a, err := t.opt.Model.Complete(ctx, r, t.delta)
+	a, err := t.complete(ctx, st, r)
 	answer := Record{Kind: KindAnswer, Step: st.number, MS: t.now().Sub(began).Milliseconds()}
 	switch {
 	case err != nil && whole.Err() != nil:
@@ -170,6 +171,18 @@ func (t *turn) ask(timed, whole context.Context, st *step, r llm.Request) error 
 		st.calls = append(st.calls, &called{asked: c})
 	}
 	return nil
+}
+
+// complete asks the model. One that breaks down over a request has failed like any
+// other: the session is told so, and does not wait for ever.
+func (t *turn) complete(ctx context.Context, st *step, r llm.Request) (a llm.Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.log.Error("the model broke down", "step", st.number, "panic", p, "stack", string(debug.Stack()))
+			a, err = llm.Answer{}, &llm.Error{Message: "Aurora itself failed to ask the model"}
+		}
+	}()
+	return t.opt.Model.Complete(ctx, r, t.delta)
 }
 
 // faultOf returns what an error of a model says, without secrets.

@@ -679,6 +679,24 @@ func TestATurnIsStoppedWhileTheHouseCloses(t *testing.T) {
 	}
 }
 
+// A fragile model breaks down over every request.
+type fragile struct{}
+
+func (fragile) Complete(context.Context, llm.Request, func(string)) (llm.Answer, error) {
+	panic("no such answer")
+}
+
+func TestAModelThatBreaksDownLeavesNobodyWithoutAWord(t *testing.T) {
+	v := newVillage()
+	r := newRunner(t, options(t, v, fragile{}))
+	if got := run(t, r, words("hello")); got != Answered {
+		t.Errorf("the turn ended as %s", got)
+	}
+	if got := v.replies(); len(got) != 1 || !strings.Contains(got[0], "The language model failed") {
+		t.Errorf("replies %q", got)
+	}
+}
+
 // deaf is a disk that does not tell what is in a folder, once.
 type deaf struct {
 	FileLayer
