@@ -60,6 +60,15 @@ type Config struct {
 	// DefaultApps tells that there is no apps/config.yml, and that Apps are the
 	// bundled ones.
 	DefaultApps bool
+
+	settingKeys map[string]place // of the keys of aurora.yml, by field path
+}
+
+// SettingPlace returns where the key of a setting stands in aurora.yml, counted
+// from 1; zeros where it does not stand there.
+func (c *Config) SettingPlace(field string) (line, column int) {
+	at := c.settingKeys[field]
+	return at.line, at.column
 }
 
 // App returns the app with this key, or nil.

@@ -176,6 +176,7 @@ func (r *reader) parseSettings(text []byte, src *source) {
 	settings := reflect.ValueOf(&r.config.Settings).Elem()
 	applyDefaults(settings)
 	r.decodeFile(text, src, settings)
+	r.config.settingKeys = src.keys
 	r.completeSettings(&r.config.Settings, src)
 }
 

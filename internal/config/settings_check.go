@@ -34,7 +34,14 @@ func (r *reader) completeSettings(s *Settings, src *source) {
 		src.problem("brain.max_wait_seconds", fmt.Sprintf("is less than debounce_seconds, %v", s.Brain.Debounce), "")
 	}
 	if s.Brain.QuietHours != "" && !isSpan(s.Brain.QuietHours) {
-		src.problem("brain.quiet_hours", fmt.Sprintf("%q is not a time of day", brief(s.Brain.QuietHours)), "write HH:MM-HH:MM, such as 23:00-07:30")
+		said := "is no time from one hour to another"
+		if spanForm.MatchString(s.Brain.QuietHours) {
+			said = "begins when it ends"
+		}
+		src.problem("brain.quiet_hours", fmt.Sprintf("%q %s", brief(s.Brain.QuietHours), said), "write HH:MM-HH:MM, such as 23:00-07:30")
+	}
+	if s.Brain.Heartbeat > 0 && s.Brain.Heartbeat < time.Second {
+		src.problem("brain.heartbeat_seconds", fmt.Sprintf("must be 0 or at least 1, not %v", s.Brain.Heartbeat.Seconds()), "")
 	}
 	checkPolicy(&s.Policy, src)
 	if s.AMP.Spools == nil {

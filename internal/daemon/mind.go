@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -91,6 +92,8 @@ func checkTopology(c *config.Config) {
 	_, err := loadTopology(c, nodeOptions(c))
 	var invalid *circuit.Invalid
 	switch {
+	case errors.As(err, &invalid) && invalid.Problems[0].File == circuit.DefaultFile && slices.ContainsFunc(c.Problems, ofBrain):
+		// The default topology has no mistakes but those it takes from aurora.yml.
 	case errors.As(err, &invalid):
 		for _, p := range invalid.Problems {
 			field := p.Field
@@ -102,6 +105,11 @@ func checkTopology(c *config.Config) {
 	case err != nil:
 		c.Problems = append(c.Problems, config.Problem{File: filepath.Base(topologyFile(c)), Message: err.Error()})
 	}
+}
+
+// ofBrain tells the problems that aurora.yml has with the settings of the brain.
+func ofBrain(p config.Problem) bool {
+	return p.App == "" && !p.Warning && strings.HasPrefix(p.Field, "brain.")
 }
 
 // withoutBrain lets what is wrong with the topology stop nobody: the platform can

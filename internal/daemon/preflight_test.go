@@ -120,3 +120,24 @@ func TestAHomeThatCannotBeUsed(t *testing.T) {
 		t.Errorf("data: %v, %v", st.Mode(), err)
 	}
 }
+
+func TestAMistakeIsToldOnceAndWhereItStands(t *testing.T) {
+	home := t.TempDir()
+	put(t, filepath.Join(home, "aurora.yml"), "brain: {quiet_hours: \"23:00-23:00\", heartbeat_seconds: 0.5}\namp:\n  spools:\n    turns: {}\n")
+	c, err := Load(Options{Home: home, Env: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range c.Problems {
+		got = append(got, p.String())
+	}
+	want := []string{
+		`aurora.yml:1:22: brain.quiet_hours: "23:00-23:00" begins when it ends (write HH:MM-HH:MM, such as 23:00-07:30)`,
+		`aurora.yml:1:56: brain.heartbeat_seconds: must be 0 or at least 1, not 0.5`,
+		`aurora.yml:4:5: amp.spools.turns: the folder data/kernel/turns is the brain's own (give the spool another name)`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

@@ -29,6 +29,7 @@ const maxSpoolName = 64
 func checkSpools(c *config.Config) {
 	for _, name := range spoolNames(c) {
 		p := config.Problem{Field: "amp.spools." + name}
+		p.Line, p.Column = c.SettingPlace(p.Field)
 		if rel, err := filepath.Rel(c.Home.Dir, c.Home.SettingsFile()); err == nil {
 			p.File = rel
 		}
