@@ -12,7 +12,8 @@ const tailLines = 60
 
 // lastWords returns the line of stderr that says most, as a sentence with a
 // blank before it; if there is none, the last one on stdout that was no message,
-// where programs print how they want to be called; empty if there is none either.
+// where programs print how they want to be called, or what it began to write;
+// empty if there is nothing.
 func (l *Link) lastWords() string {
 	if l.Process == nil {
 		return ""
@@ -27,6 +28,9 @@ func (l *Link) lastWords() string {
 			return fmt.Sprintf(" It printed on stdout: %s", quoted(line)) + misframed(line)
 		}
 	}
+	if t, ok := l.Transport.(interface{ Unfinished() int64 }); ok && t.Unfinished() > 0 {
+		return fmt.Sprintf(" It has written %d bytes on stdout without a line end; MCP wants a line feed behind each message.", t.Unfinished())
+	}
 	return ""
 }
 
@@ -35,10 +39,14 @@ func (l *Link) lastWords() string {
 // a blank before it; empty for any other line.
 func misframed(line string) string {
 	switch {
-	case strings.HasPrefix(strings.ToLower(line), "content-length:"):
+	case strings.HasPrefix(strings.ToLower(line), "content-length:"), strings.HasPrefix(strings.ToLower(line), "content-type:"):
 		return " It frames its messages with Content-Length, as language servers do; MCP wants each message on one line."
 	case line == "{" || line == "}":
 		return " It spreads its messages over several lines; MCP wants each message on one line."
+	case strings.HasPrefix(line, "{'"):
+		return " It writes objects of Python; MCP wants JSON."
+	case strings.HasPrefix(line, `"{\"`):
+		return " It writes its messages as texts in quotes; MCP wants them as they are."
 	case strings.HasPrefix(line, "{\x00"):
 		return " It writes UTF-16; MCP wants UTF-8."
 	}

@@ -36,6 +36,9 @@ func TestHowMessagesAreFramedWrongly(t *testing.T) {
 	for line, want := range map[string]string{
 		"Content-Length: 148": "Content-Length",
 		"content-length:7":    "Content-Length",
+		"Content-Type: x":     "Content-Length",
+		"{'jsonrpc': '2.0'":   "Python",
+		`"{\"jsonrpc\": \"2`:  "in quotes",
 		"{":                   "over several lines",
 		"}":                   "over several lines",
 		"{\x00\"\x00j\x00":    "UTF-16",

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"io"
+	"sync/atomic"
 	"time"
 )
 
@@ -31,6 +32,9 @@ type lines struct {
 	useless          int   // bytes read since its owner last set it to 0 for something of use
 	err              error // of r, once it has ended
 	cut              bool  // the line returned last is the last one, and has no line feed
+	// open is how many bytes of a line were there when it was read on last;
+	// anybody may look.
+	open atomic.Int64
 }
 
 // A longLine is what is kept of a line beyond the limit.
@@ -101,10 +105,13 @@ func (l *lines) fill() {
 	if len(l.buf)-l.end < readSize {
 		l.room()
 	}
+	l.open.Store(int64(l.end - l.start))
 	for range 100 {
 		n, err := l.r.Read(l.buf[l.end:])
 		l.end += n
-		l.err = err
+		if l.err = err; err != nil {
+			l.open.Store(0) // nothing more comes
+		}
 		if l.useless += n; l.useless > floodFree+2*l.max {
 			time.Sleep(floodPause)
 			l.useless -= floodSlice

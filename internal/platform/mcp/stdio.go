@@ -98,6 +98,10 @@ func (t *stdio) Run(deliver func(*Message)) error {
 	}
 }
 
+// Unfinished returns how many bytes the peer has written of a line that has not
+// come to its end yet.
+func (t *stdio) Unfinished() int64 { return t.lines.open.Load() }
+
 // whole leaves out the answer that the end of the peer has cut off: who dies in
 // the middle of an answer has given none, and has said nothing wrong.
 func whole(deliver func(*Message)) func(*Message) {
