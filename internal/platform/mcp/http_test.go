@@ -558,10 +558,28 @@ func TestN10RetryAfter(t *testing.T) {
 	} {
 		equal(t, text, retryAfter(text), want)
 	}
-	overRemote(t, scriptEcho, "on GET\n  header Retry-After 9999999999\n  status 429", Options{}, func(t *testing.T, r *remote) {
-		time.Sleep(time.Minute)
-		equal(t, "streams", r.server.Count("GET"), 1)
-	})
+	for after, most := range map[string]int{"9999999999": 1, "0.001": 62, "0": 10} {
+		overRemote(t, scriptEcho, "on GET\n  header Retry-After "+after+"\n  status 429", Options{}, func(t *testing.T, r *remote) {
+			time.Sleep(time.Minute)
+			if n := r.server.Count("GET"); n > most {
+				t.Errorf("Retry-After %s: asked %d times in a minute", after, n)
+			}
+		})
+	}
+}
+
+// N10: a server whose stream ends at once, again and again, is not stormed, even if
+// it asks for it.
+func TestN10AStreamThatEndsAtOnce(t *testing.T) {
+	for _, stream := range []string{`page text/event-stream "retry: 0\n\n"`, `page text/event-stream "retry: 1\nid: 7\ndata:\n\n"`, `page text/event-stream ""`} {
+		overRemote(t, scriptEcho, "on GET\n  "+stream, Options{}, func(t *testing.T, r *remote) {
+			time.Sleep(time.Minute)
+			if n := r.server.Count("GET"); n > 20 {
+				t.Errorf("%s: opened %d times in a minute", stream, n)
+			}
+			r.ok()
+		})
+	}
 }
 
 // N10: a server that never answers ends nothing but the call, at its own limit.

@@ -58,6 +58,9 @@ func (t *streamable) listen(g *generation) {
 			}
 			if retry >= 0 {
 				wait = max(retry, leastWait)
+				if failures > 0 { // nothing came of it, so asking more often brings no more
+					wait = max(wait, min(listenPause(failures), resumeCap))
+				}
 			}
 		default:
 			e, body := newStatusError(res)
@@ -71,7 +74,9 @@ func (t *streamable) listen(g *generation) {
 				return
 			}
 			failures++
-			wait = e.RetryAfter
+			if e.RetryAfter > 0 {
+				wait = max(e.RetryAfter, listenWait)
+			}
 		}
 		if wait == 0 {
 			wait = listenPause(failures)
