@@ -260,6 +260,19 @@ func TestAQuestionThatIsGivenUpWhileItWaitsDoesNothingLater(t *testing.T) {
 	}
 }
 
+func TestAFullSpoolOfSomebodyElseKeepsNobodyFromTalking(t *testing.T) {
+	h := think(t, "amp: {spools: {archive: {include: [\"message.*\"], max_files: 1}}}\n")
+	for n := range 3 {
+		a := h.Ask(t.Context(), control.AskRequest{Session: "main", Text: "/sid", TimeoutMS: 30_000}, nil)
+		if !a.OK || a.Text == "" {
+			t.Fatalf("question %d: %+v", n+1, a.Error)
+		}
+	}
+	if s, err := h.Flow(t.Context()); err != nil || s.State != control.FlowDegraded {
+		t.Errorf("the archive is not full: %+v, %v", s, err)
+	}
+}
+
 func TestAnAnswerThatComesTooLateWaitsForTheNextScreen(t *testing.T) {
 	h := think(t, "llm: {limits: {turn_seconds: 4}}\n")
 	a := h.Ask(t.Context(), control.AskRequest{Session: "main", Text: "/hang", TimeoutMS: 1500}, nil)

@@ -74,6 +74,11 @@ func (d *Daemon) Say(ctx context.Context, r control.SayRequest) (control.Said, e
 	return control.Said{MessageID: id}, nil
 }
 
+// sayPatience is how long somebody who says something waits until every spool has
+// it. One that is full, somebody else's perhaps, never does, and the brain may have
+// answered by then.
+const sayPatience = time.Second
+
 // say says something. What the console keeps and delivers later counts as said.
 func (m *mind) say(ctx context.Context, id, session, text string) error {
 	switch s, ok := m.host.AppStatus(console.Key); {
@@ -82,7 +87,9 @@ func (m *mind) say(ctx context.Context, id, session, text string) error {
 	case s.State == host.Disabled || s.State == host.Stopped:
 		return control.Errorf(call.AppUnavailable, "the console (%s) is %s; `aurora apps` says more", console.Key, s.State)
 	}
-	err := m.console.Say(ctx, id, session, text)
+	waiting, cancel := context.WithTimeout(ctx, sayPatience)
+	defer cancel()
+	err := m.console.Say(waiting, id, session, text)
 	if errors.Is(err, appkit.ErrKept) && ctx.Err() == nil {
 		return nil
 	}
