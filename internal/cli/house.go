@@ -86,11 +86,11 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// turnedAway reports whether a house that is leaving took nothing of what it was
-// asked.
+// turnedAway reports whether a house that is leaving, or has left, took nothing of
+// what it was asked.
 func turnedAway(err error) bool {
 	var e *call.Error
-	return errors.As(err, &e) && e.Code == call.ShuttingDown && e.Retryable
+	return errors.As(err, &e) && e.Retryable && (e.Code == call.ShuttingDown || e.Code == call.DaemonUnreachable)
 }
 
 // withOwner adds who has the home to what went wrong with asking the daemon.

@@ -252,8 +252,14 @@ func TestLostAnswer(t *testing.T) {
 	if r := c.Call(t.Context(), control.CallRequest{Name: "demo.pay"}, nil); r.Outcome != call.Unknown || r.Error.Code != call.OutcomeUnknown || r.Tool != "demo.pay" {
 		t.Errorf("reply %+v", r)
 	}
+	if a := c.Ask(t.Context(), control.AskRequest{Session: "main", Text: "hi"}, nil); a.Error == nil || a.Error.Code != call.DaemonUnreachable || a.Error.Retryable {
+		t.Errorf("answer %+v", a)
+	}
 	// But once nobody listens, it surely was not.
 	srv.Close()
+	if a := c.Ask(t.Context(), control.AskRequest{Session: "main", Text: "hi"}, nil); a.Error == nil || a.Error.Code != call.DaemonUnreachable || !a.Error.Retryable {
+		t.Errorf("answer %+v", a)
+	}
 	if r := c.Call(t.Context(), control.CallRequest{Name: "demo.pay"}, nil); r.Outcome != call.Unavailable || r.Error.Code != call.DaemonUnreachable {
 		t.Errorf("reply %+v", r)
 	}

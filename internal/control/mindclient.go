@@ -39,7 +39,9 @@ func (c *Client) Ask(ctx context.Context, r AskRequest, tell func(ChatNews)) Ans
 	case sent:
 		return failed(Errorf(call.DaemonUnreachable, "the daemon went away before it answered; the answer, if there is one, waits for `aurora chat` (%v)", err))
 	}
-	return failed(AsError(err))
+	unasked := *AsError(err)
+	unasked.Retryable = true // nobody has heard the question
+	return failed(&unasked)
 }
 
 func readAnswer(body io.Reader, tell func(ChatNews)) (Answer, error) {
