@@ -2,12 +2,14 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aurorabot/aurora/appkit"
 	"github.com/aurorabot/aurora/internal/brain/trace"
 	"github.com/aurorabot/aurora/internal/call"
 	"github.com/aurorabot/aurora/internal/config"
@@ -257,6 +259,16 @@ func TestAQuestionThatIsGivenUpWhileItWaitsDoesNothingLater(t *testing.T) {
 	}
 	if all := h.called("dice", 0); len(all) != 0 {
 		t.Errorf("it was done all the same: %q", all)
+	}
+}
+
+func TestAConsoleThatTakesNoMoreSaysWhy(t *testing.T) {
+	var e *call.Error
+	if err := notTaken(appkit.ErrOutboxFull); !errors.As(err, &e) || e.Code != call.AppBusy || !strings.Contains(e.Message, "aurora events status") {
+		t.Errorf("it says %v", err)
+	}
+	if err := notTaken(nil); err != nil {
+		t.Errorf("it says %v", err)
 	}
 }
 

@@ -96,6 +96,18 @@ func (m *mind) say(ctx context.Context, id, session, text string) error {
 	if err != nil && ctx.Err() != nil {
 		return control.AsError(ctx.Err())
 	}
+	return notTaken(err)
+}
+
+// notTaken says why the console takes no more of what is said.
+func notTaken(err error) error {
+	if errors.Is(err, appkit.ErrOutboxFull) {
+		return &call.Error{
+			Code:      call.AppBusy,
+			Message:   "so much of what was said waits for a spool that is full or fails that no more is taken; `aurora events status` says which",
+			Retryable: true,
+		}
+	}
 	return err
 }
 
