@@ -153,20 +153,28 @@ func TestL03ARefusedVersionIsTriedAgainOnce(t *testing.T) {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"Unsupported protocol version","data":{"supported":%s,"requested":"2025-11-25"}}}`,
 			m.ID, code, supported)
 	}
-	t.Run("with a common version", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			p, tr := newPeer(t)
-			s := p.join(tr, Options{}, func() {
-				p.say("%s", refusal(p.next("initialize"), -32602, `["2024-11-05","2025-03-26",7]`))
-				m := p.next("initialize")
-				contains(t, m.line, `"protocolVersion":"2025-03-26"`)
-				p.answer(m, `{"protocolVersion":"2025-03-26","capabilities":{}}`)
-				p.next("notifications/initialized")
+	for name, refused := range map[string]func(message) string{
+		"in the data": func(m message) string { return refusal(m, -32602, `["2024-11-05","2025-03-26",7]`) },
+		"as one text": func(m message) string { return refusal(m, -32602, `"2025-03-26"`) },
+		"for people": func(m message) string {
+			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"Unsupported protocol version: 2025-11-25 (supported: 2025-03-26, 2024-11-05)"}}`, m.ID)
+		},
+	} {
+		t.Run("with a common version "+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, tr := newPeer(t)
+				s := p.join(tr, Options{}, func() {
+					p.say("%s", refused(p.next("initialize")))
+					m := p.next("initialize")
+					contains(t, m.line, `"protocolVersion":"2025-03-26"`)
+					p.answer(m, `{"protocolVersion":"2025-03-26","capabilities":{}}`)
+					p.next("notifications/initialized")
+				})
+				equal(t, "version", s.Info().ProtocolVersion, "2025-03-26")
+				p.silent()
 			})
-			equal(t, "version", s.Info().ProtocolVersion, "2025-03-26")
-			p.silent()
 		})
-	})
+	}
 	t.Run("only once", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p, tr := newPeer(t)

@@ -58,6 +58,9 @@ func handshake(ours []string) era {
 func (s *Session) negotiate(ctx context.Context, ours []string, refused *RPCError) (Result, error) {
 	theirs := supported(refused.Data, "supported")
 	if theirs == nil {
+		theirs = named(refused.Message, ours[1:])
+	}
+	if theirs == nil {
 		switch refused.Code {
 		case CodeMethodNotFound, CodeInvalidParams, CodeInvalidRequest, CodeUnsupportedVersion:
 			theirs = s.discover(ctx)
@@ -72,6 +75,18 @@ func (s *Session) negotiate(ctx context.Context, ours []string, refused *RPCErro
 		}
 	}
 	return Result{}, &VersionError{Ours: ours, Peer: strings.Join(theirs, ", ")}
+}
+
+// named returns those of our versions that the message of an error names: some
+// servers say to people only what they speak.
+func named(message string, ours []string) []string {
+	var list []string
+	for _, v := range ours {
+		if strings.Contains(message, v) {
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 // discover asks which versions a server speaks that does not know initialize;
@@ -155,10 +170,15 @@ func parseInfo(raw []byte, ours []string) (Info, error) {
 	}, nil
 }
 
-// supported reads the strings of an array member; nil if there are none.
+// supported reads the strings of an array member, or one string; nil if there are
+// none.
 func supported(raw []byte, name string) []string {
 	var list []string
-	elements(object(raw)[name], func(value []byte) {
+	member := object(raw)[name]
+	if one := stringOf(member); one != "" {
+		return []string{one}
+	}
+	elements(member, func(value []byte) {
 		if v := stringOf(value); v != "" {
 			list = append(list, v)
 		}
