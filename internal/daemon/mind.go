@@ -30,8 +30,11 @@ const (
 	// settlePatience is how long the first turn waits for apps that start, so that
 	// the model sees their tools.
 	settlePatience = 3 * time.Second
-	sweepEvery     = time.Hour
-	mindEvery      = 2 * time.Second // between two looks at how the brain is, for the health file
+	// Old turns are not forgotten right after a start: a unit that was not done
+	// with yet needs the journal of its turn, however long it was away.
+	sweepFirst = 10 * time.Minute
+	sweepEvery = time.Hour
+	mindEvery  = 2 * time.Second // between two looks at how the brain is, for the health file
 )
 
 // A mind is the brain of the house: its circuit, its turns, and the console.
@@ -244,10 +247,9 @@ func (m *mind) heedStop(e *amp.Envelope) {
 // keepHouse forgets old turns, and has the health file written when the brain has
 // changed.
 func (m *mind) keepHouse(ctx context.Context) {
-	sweep, look := time.NewTicker(sweepEvery), time.NewTicker(mindEvery)
+	sweep, look := time.NewTimer(sweepFirst), time.NewTicker(mindEvery)
 	defer sweep.Stop()
 	defer look.Stop()
-	m.sweep()
 	last := ""
 	for {
 		select {
@@ -255,6 +257,7 @@ func (m *mind) keepHouse(ctx context.Context) {
 			return
 		case <-sweep.C:
 			m.sweep()
+			sweep.Reset(sweepEvery)
 		case <-look.C:
 			b := m.status()
 			if said := fmt.Sprint(b.State, b.Problems); said != last {
