@@ -84,6 +84,8 @@ func credentialsHint(c *config.App) string {
 	return fmt.Sprintf("It was sent %s; renew that in .env, in the environment or in apps/config.yml%s", strings.Join(names, ", "), again)
 }
 
+const proxyHint = "A proxy on the way wants credentials: HTTPS_PROXY=http://user:password@host:port, or NO_PROXY for this server."
+
 func statusHint(c *config.App, code int) string {
 	switch {
 	case code == http.StatusNotFound, code == http.StatusMethodNotAllowed, code == http.StatusBadRequest:
@@ -92,7 +94,7 @@ func statusHint(c *config.App, code int) string {
 		}
 		return " Check the path of its url in apps/config.yml; a server of 2024 may want transport: sse."
 	case code == http.StatusProxyAuthRequired:
-		return " A proxy on the way wants credentials: HTTPS_PROXY=http://user:password@host:port, or NO_PROXY for this server."
+		return " " + proxyHint
 	case code/100 == 3:
 		return " That is a redirect without a place; ask for the right url and write it in apps/config.yml."
 	case code == http.StatusTooManyRequests:
@@ -108,7 +110,13 @@ func connectHint(err error) string {
 	var record tls.RecordHeaderError
 	var alert tls.AlertError
 	var dns *net.DNSError
+	var proxy *mcp.ProxyError
+	var op *net.OpError
 	switch {
+	case errors.As(err, &proxy) && proxy.Code == http.StatusProxyAuthRequired:
+		return proxyHint
+	case errors.As(err, &proxy), errors.As(err, &op) && op.Op == "proxyconnect":
+		return "HTTPS_PROXY or HTTP_PROXY leads there; with its name in NO_PROXY this server is asked without a proxy."
 	case errors.As(err, &unknown):
 		return "If its certificate is of an authority of your own, name that with mcp.tls.ca in apps/config.yml."
 	case errors.As(err, &name):

@@ -72,6 +72,17 @@ func newStatusError(res *http.Response) (*StatusError, []byte) {
 	}, body
 }
 
+// A ProxyError is the refusal of a proxy to connect us with the server.
+type ProxyError struct {
+	Proxy string // host and port
+	Code  int    // of its answer
+}
+
+// Error names the proxy and what it answered.
+func (e *ProxyError) Error() string {
+	return strings.TrimSpace(fmt.Sprintf("the proxy %s answered HTTP %d %s", e.Proxy, e.Code, http.StatusText(e.Code)))
+}
+
 // A RedirectError is a redirect that is not followed: it leads to another
 // origin, which must not get our headers, or it would turn a POST into a GET,
 // or it leads in circles.

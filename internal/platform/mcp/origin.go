@@ -117,6 +117,13 @@ func newOrigin(o *HTTPOptions) (*origin, error) {
 		MaxIdleConnsPerHost:   maxIdle,
 		IdleConnTimeout:       idleTime,
 		ExpectContinueTimeout: time.Second,
+		// Without it the error is a bare "Forbidden", and nobody knows of whom.
+		OnProxyConnectResponse: func(_ context.Context, proxy *url.URL, _ *http.Request, res *http.Response) error {
+			if res.StatusCode == http.StatusOK {
+				return nil
+			}
+			return &ProxyError{Proxy: proxy.Host, Code: res.StatusCode}
+		},
 		// A connection that shares many streams is asked whether it lives.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}

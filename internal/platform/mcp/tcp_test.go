@@ -393,3 +393,23 @@ func (w *packedWriter) Flush() {
 	_ = w.to.(interface{ Flush() error }).Flush() // a client that is gone does not mind
 	_ = http.NewResponseController(w.ResponseWriter).Flush()
 }
+
+// A proxy that refuses the way to a server is named, without the password for it.
+func TestAProxyThatRefuses(t *testing.T) {
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	t.Cleanup(proxy.Close)
+	at, err := url.Parse(strings.Replace(proxy.URL, "http://", "http://me:secret@", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = dialSession(t, HTTPOptions{URL: "https://peer.example/mcp", Proxy: http.ProxyURL(at)})
+	wantKind(t, err, WriteFailed, false)
+	var refused *ProxyError
+	if !errors.As(err, &refused) || refused.Code != http.StatusForbidden {
+		t.Fatalf("got %v", err)
+	}
+	contains(t, err.Error(), "the proxy "+at.Host+" answered HTTP 403 Forbidden")
+	if strings.Contains(err.Error(), "secret") {
+		t.Errorf("the password is shown: %v", err)
+	}
+}
