@@ -50,6 +50,7 @@ type Console struct {
 	emitter *appkit.Emitter
 	app     *appkit.App
 	kept    shelf
+	chinese bool // what it says is Chinese, and else English
 
 	serving sync.Mutex // held while a session is served: an emitter has one at a time
 
@@ -77,8 +78,12 @@ type Screen struct {
 // New makes the console of a process, which says where its data lies and whom it
 // logs to. It does no I/O.
 func New(p appkit.Process) *Console {
-	c := &Console{emitter: p.NewEmitter(Package), kept: shelf{log: p.Logger()}, rooms: map[string]*room{}}
-	if dir := p.Env().DataDir; dir != "" {
+	env := p.Env()
+	c := &Console{
+		emitter: p.NewEmitter(Package), kept: shelf{log: p.Logger()}, rooms: map[string]*room{},
+		chinese: strings.HasPrefix(strings.ToLower(env.Language), "zh"),
+	}
+	if dir := env.DataDir; dir != "" {
 		c.kept.dir = filepath.Join(dir, "kept")
 	}
 	c.app = &appkit.App{
@@ -115,10 +120,18 @@ func (c *Console) sendMessage() appkit.Tool {
 		case err != nil:
 			return "", Sent{}, err
 		case n == 0:
-			return "Nobody looks at the session now. The text is kept for whoever opens it next.", Sent{Kept: true}, nil
+			return c.pick("现在没有人在看这个会话，内容已保留给下一个打开它的人。",
+				"Nobody looks at the session now. The text is kept for whoever opens it next."), Sent{Kept: true}, nil
 		}
-		return "Shown.", Sent{Screens: n}, nil
+		return c.pick("已显示。", "Shown."), Sent{Screens: n}, nil
 	})
+}
+
+func (c *Console) pick(zh, en string) string {
+	if c.chinese {
+		return zh
+	}
+	return en
 }
 
 // send shows a text on the screens of a session, or keeps it.
@@ -136,7 +149,7 @@ func (c *Console) send(session string, t Text) (screens int, err error) {
 		return screens, nil
 	}
 	if err := c.kept.put(session, t); err != nil {
-		return 0, fmt.Errorf("no screen shows the session, and the text cannot be kept: %w", err)
+		return 0, fmt.Errorf("%s: %w", c.pick("没有人在看这个会话，内容也无法保留", "no screen shows the session, and the text cannot be kept"), err)
 	}
 	return 0, nil
 }

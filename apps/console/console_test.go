@@ -130,6 +130,18 @@ func TestATextReachesTheScreensOfItsSession(t *testing.T) {
 	}
 }
 
+func TestTheConsoleSpeaksTheLanguageOfItsUser(t *testing.T) {
+	for lang, want := range map[string]string{"zh": "现在没有人", "zh-TW": "现在没有人", "en": "Nobody looks", "": "Nobody looks"} {
+		dir := t.TempDir()
+		p := process(dir)
+		p.Environ = append(p.Environ, "AURORA_USER_LANG="+lang)
+		r := send(t, connect(t, console.New(p), dir), "main", "x")
+		if text, ok := r.Content[0].(*mcp.TextContent); !ok || !strings.HasPrefix(text.Text, want) {
+			t.Errorf("%s: %+v", lang, r.Content[0])
+		}
+	}
+}
+
 func TestATextThatNobodyTakesWaitsOverRestarts(t *testing.T) {
 	c, dir := desk(t)
 	s := connect(t, c, dir)
