@@ -180,6 +180,9 @@ func (s *Session) Wait() {
 	s.reader.Wait()
 	s.out.wait()
 	s.handlers.wait()
+	if t, ok := s.t.(interface{ Wait() }); ok {
+		t.Wait()
+	}
 }
 
 // read runs the transport until it ends.

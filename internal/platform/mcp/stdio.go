@@ -203,6 +203,9 @@ func (t *stdio) Close() error {
 	return t.out.close()
 }
 
+// Wait returns when nothing is being written any more. Call it after Close.
+func (t *stdio) Wait() { t.out.wait() }
+
 // Noise returns how many lines, or rests of lines, were no message.
 func (t *stdio) Noise() int64 { return t.noise.Load() }
 

@@ -9,7 +9,8 @@ import (
 // between a session and its wire: stdio, and the two over HTTP.
 //
 // A transport that also has a method Noise() int64 is asked by
-// [Session.Stats] how much it could not read.
+// [Session.Stats] how much it could not read. One that has goroutines of its own
+// has a method Wait(), for which [Session.Wait] waits.
 type Transport interface {
 	// Run reads until the peer ends and calls deliver for every message in the
 	// order of the wire, one after the other. Deliver does not block; the message

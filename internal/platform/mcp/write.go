@@ -107,6 +107,12 @@ func (t *turnWriter) take(ctx context.Context) error {
 
 func (t *turnWriter) release() { <-t.turn }
 
+// wait returns when nobody has the turn, also none of those who were lent it.
+func (t *turnWriter) wait() {
+	t.turn <- struct{}{}
+	t.release()
+}
+
 // write writes b and returns how much of it went out.
 func (t *turnWriter) write(ctx context.Context, b []byte) (n int, err error) {
 	for {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -157,6 +158,43 @@ func TestACancellationFollowsItsTornRequest(t *testing.T) {
 	s.Close(nil)
 	childOut.Close()
 	s.Wait()
+}
+
+// A slowPipe takes nothing, and a moment to notice that it is closed.
+type slowPipe struct {
+	closed chan struct{}
+	left   atomic.Bool
+}
+
+func (w *slowPipe) Write([]byte) (int, error) {
+	<-w.closed
+	time.Sleep(time.Second)
+	w.left.Store(true)
+	return 0, os.ErrClosed
+}
+
+func (w *slowPipe) Close() error {
+	close(w.closed)
+	return nil
+}
+
+// A write that cannot be interrupted has somebody who waits for it.
+func TestWaitWaitsForTheWriter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		w := &slowPipe{closed: make(chan struct{})}
+		tr := NewStdio(ours, w, StdioOptions{})
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		if _, err := Connect(ctx, tr, Options{}); err == nil {
+			t.Fatal("connected to nobody")
+		}
+		theirs.Close()
+		tr.(interface{ Wait() }).Wait()
+		if !w.left.Load() {
+			t.Error("it still writes")
+		}
+	})
 }
 
 // A bounded context is a context: what it wraps, and a deadline.
