@@ -252,6 +252,7 @@ func (w *web) close(cause error, bye func(context.Context)) {
 }
 
 func (w *web) farewell(bye func(context.Context)) {
+	<-w.life.Done() // so that who finds a stream cut off knows why
 	timer := time.AfterFunc(farewellTime, w.hush)
 	defer timer.Stop()
 	defer w.hush()
