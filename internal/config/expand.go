@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/aurorabot/aurora/internal/short"
 )
 
 // An expander replaces ${VAR}, ${VAR:-default} and ${file:PATH} in texts of the
@@ -202,12 +204,7 @@ func isVariable(name string) bool {
 }
 
 // brief shortens text for a message.
-func brief(text string) string {
-	if runes := []rune(text); len(runes) > 60 {
-		return string(runes[:60]) + "…"
-	}
-	return text
-}
+func brief(text string) string { return short.Runes(text, 60) }
 
 // reason returns what went wrong with a file, without its path.
 func reason(err error) string {

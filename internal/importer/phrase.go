@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/aurorabot/aurora/internal/short"
 )
 
 // A phrase is a text of a foreign configuration, understood: what stands for
@@ -208,9 +210,4 @@ func (s *speaker) carve(raw string, secrets []span, tilde bool) (phrase, error) 
 }
 
 // brief shortens a text for a message.
-func brief(text string) string {
-	if runes := []rune(text); len(runes) > 60 {
-		return string(runes[:60]) + "…"
-	}
-	return text
-}
+func brief(text string) string { return short.Runes(text, 60) }

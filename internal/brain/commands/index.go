@@ -7,6 +7,7 @@ import (
 
 	"github.com/aurorabot/aurora/internal/brain"
 	"github.com/aurorabot/aurora/internal/names"
+	"github.com/aurorabot/aurora/internal/short"
 )
 
 // A Kind says what a command stands for.
@@ -262,15 +263,5 @@ func (x *Index) Read(text string) (Reading, bool) {
 // firstLine returns the first line of s, without more than 80 characters of it.
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	return clip(strings.TrimSpace(s), 80)
-}
-
-// clip cuts s to n characters.
-func clip(s string, n int) string {
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i] + "…"
-		}
-	}
-	return s
+	return short.Runes(strings.TrimSpace(s), 80)
 }

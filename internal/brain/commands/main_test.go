@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/aurorabot/aurora/internal/brain"
 	"github.com/aurorabot/aurora/internal/call"
 	"github.com/aurorabot/aurora/internal/names"
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aurorabot/aurora/internal/brain"
+	"github.com/aurorabot/aurora/internal/short"
 )
 
 // A Set answers the built-in commands. Its fields are not changed once it is in
@@ -149,7 +150,7 @@ func Unknown(x *Index, name string, near []Target, missing []brain.App, l brain.
 const maxNamed = 5
 
 func unknown(x *Index, name string, near []Target, l brain.Language) string {
-	text := fmt.Sprintf(l.Pick("没有 /%s 这个命令。", "There is no command /%s."), clip(strings.TrimLeft(name, "/／"), 60))
+	text := fmt.Sprintf(l.Pick("没有 /%s 这个命令。", "There is no command /%s."), short.Runes(strings.TrimLeft(name, "/／"), 60))
 	if len(near) > 0 {
 		return text + l.Pick("是不是想用：", " Did you mean:") + x.List(near)
 	}

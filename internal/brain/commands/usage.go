@@ -6,6 +6,7 @@ import (
 
 	"github.com/aurorabot/aurora/internal/brain"
 	"github.com/aurorabot/aurora/internal/brain/arguments"
+	"github.com/aurorabot/aurora/internal/short"
 )
 
 // Schema returns the input schema of a tool, or one that says what a prompt
@@ -76,10 +77,10 @@ func (x *Index) Explain(t Target, l brain.Language) string {
 		lines = append(lines, d)
 	}
 	if t.Tool != nil && t.Tool.Description != "" && firstLine(t.Tool.Description) != t.describe() {
-		lines = append(lines, clip(strings.TrimSpace(t.Tool.Description), 600))
+		lines = append(lines, short.Runes(strings.TrimSpace(t.Tool.Description), 600))
 	}
 	if t.Prompt != nil && t.Prompt.Description != "" && firstLine(t.Prompt.Description) != t.describe() {
-		lines = append(lines, clip(strings.TrimSpace(t.Prompt.Description), 600))
+		lines = append(lines, short.Runes(strings.TrimSpace(t.Prompt.Description), 600))
 	}
 	for _, p := range arguments.Properties(t.Schema()) {
 		line := "  " + p.Name
@@ -101,7 +102,7 @@ func aboutProperty(p arguments.Property, l brain.Language) string {
 	}
 	switch {
 	case p.Words != nil:
-		parts = append(parts, clip(strings.Join(p.Words, " | "), 80))
+		parts = append(parts, short.Runes(strings.Join(p.Words, " | "), 80))
 	case p.Types != nil && !p.Text():
 		parts = append(parts, strings.Join(p.Types, " | "))
 	}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/aurorabot/aurora/internal/brain/unit"
+	"github.com/aurorabot/aurora/internal/short"
 )
 
 // The bounds of a passage, in characters: of what one person said, of what an
@@ -35,7 +36,7 @@ func (t teller) tell(u *unit.Unit, now time.Time) string {
 		m, ok := unit.MessageOf(e)
 		line := ""
 		if ok {
-			line, heard = m.Speaker()+": "+clipRunes(m.Text, maxSaid), true
+			line, heard = m.Speaker()+": "+short.Runes(m.Text, maxSaid), true
 		} else {
 			line = unit.Line(e, maxNoticed)
 		}
@@ -90,12 +91,4 @@ func lines(text string) []string {
 	})
 }
 
-func oneLine(text string) string { return clipRunes(strings.Join(strings.Fields(text), " "), 100) }
-
-// clipRunes cuts text to n characters.
-func clipRunes(text string, n int) string {
-	if len(text) <= n || utf8.RuneCountInString(text) <= n {
-		return text
-	}
-	return string([]rune(text)[:n]) + "…"
-}
+func oneLine(text string) string { return short.Runes(strings.Join(strings.Fields(text), " "), 100) }

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/aurorabot/aurora/amp"
+	"github.com/aurorabot/aurora/internal/short"
 )
 
 // The bounds of a line, in characters: of what an event that is no message says
@@ -103,10 +103,10 @@ func Line(e *amp.Envelope, detail int) string {
 	}
 	parts := []string{"[" + inline(e.Payload.Type, amp.MaxType) + "]"}
 	if s := strings.TrimSpace(e.Payload.Summary); s != "" {
-		parts = append(parts, clip(s, detail))
+		parts = append(parts, short.Runes(s, detail))
 	}
 	if d := details(e); d != "" {
-		parts = append(parts, clip(d, detail))
+		parts = append(parts, short.Runes(d, detail))
 	}
 	return indent(strings.Join(parts, " "))
 }
@@ -183,19 +183,5 @@ func indent(s string) string {
 // begin a new line, at most n characters.
 func inline(s string, n int) string {
 	fields := strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
-	return clip(strings.Join(fields, " "), n)
-}
-
-// clip cuts s to n characters.
-func clip(s string, n int) string {
-	if len(s) <= n || utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	runes := 0
-	for i := range s {
-		if runes++; runes > n {
-			return s[:i] + "…"
-		}
-	}
-	return s
+	return short.Runes(strings.Join(fields, " "), n)
 }

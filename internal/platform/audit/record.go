@@ -5,9 +5,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"time"
-	"unicode/utf8"
 
 	"github.com/aurorabot/aurora/internal/call"
+	"github.com/aurorabot/aurora/internal/short"
 )
 
 // A Record says how one request to an app ended.
@@ -61,7 +61,7 @@ func encode(r Record, seq uint64, lost int64) ([]byte, error) {
 		Seq:     seq,
 		Caller:  r.Caller,
 		Method:  r.Method,
-		Name:    cut(r.Name, maxName),
+		Name:    short.Bytes(r.Name, maxName),
 		App:     r.App,
 		Package: r.Package,
 		Risk:    r.Risk,
@@ -81,15 +81,4 @@ func encode(r Record, seq uint64, lost int64) ([]byte, error) {
 		return nil, err
 	}
 	return append(b, '\n'), nil
-}
-
-// cut returns at most max bytes of s, ending at a character border.
-func cut(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	for max > 0 && !utf8.RuneStart(s[max]) {
-		max--
-	}
-	return s[:max] + "…"
 }

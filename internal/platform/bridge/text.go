@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"github.com/aurorabot/aurora/internal/short"
 )
 
 // maxSummary bounds the line for people, in bytes.
@@ -35,17 +36,7 @@ func encode(data any) (json.RawMessage, error) {
 func (b *Bridge) mask(raw json.RawMessage) json.RawMessage { return b.opt.Redact.Bytes(raw) }
 
 // clip hides secrets in a line for people and bounds it.
-func (b *Bridge) clip(s string) string {
-	s = b.opt.Redact.String(s)
-	if len(s) <= maxSummary {
-		return s
-	}
-	s = s[:maxSummary]
-	for len(s) > 0 && !utf8.ValidString(s[max(0, len(s)-utf8.UTFMax):]) {
-		s = s[:len(s)-1]
-	}
-	return s + "…"
-}
+func (b *Bridge) clip(s string) string { return short.Bytes(b.opt.Redact.String(s), maxSummary) }
 
 // clean replaces lone surrogate escapes, which callers get as they are, by
 // U+FFFD: files hold only text that every reader can decode.

@@ -12,6 +12,7 @@ import (
 	"github.com/aurorabot/aurora/internal/platform/mcp"
 	"github.com/aurorabot/aurora/internal/platform/proc"
 	"github.com/aurorabot/aurora/internal/redact"
+	"github.com/aurorabot/aurora/internal/short"
 )
 
 // A Process is the local process behind a session. [*proc.Process] is one.
@@ -176,7 +177,7 @@ func (d *StdioDialer) Dial(ctx context.Context, app *config.App) (*Link, error) 
 				level = slog.LevelDebug
 			}
 			if log.Enabled(ctx, level) {
-				log.Log(ctx, level, "App printed a line on stdout that is no message.", "line", head(d.Redact.String(text), noiseShown))
+				log.Log(ctx, level, "App printed a line on stdout that is no message.", "line", short.Bytes(d.Redact.String(text), noiseShown))
 			}
 		},
 	})

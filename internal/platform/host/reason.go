@@ -11,6 +11,7 @@ import (
 	"github.com/aurorabot/aurora/internal/config"
 	"github.com/aurorabot/aurora/internal/platform/mcp"
 	"github.com/aurorabot/aurora/internal/platform/proc"
+	"github.com/aurorabot/aurora/internal/short"
 )
 
 // The reasons that a status gives are full sentences that begin with "It", the
@@ -133,18 +134,7 @@ func clipTo(s string, max int) string {
 			return ' '
 		}
 		return r
-	}, head(s, max))
-}
-
-// head returns at most about max bytes of a text.
-func head(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	for max > 0 && !utf8.RuneStart(s[max]) {
-		max--
-	}
-	return s[:max] + "…"
+	}, short.Bytes(s, max))
 }
 
 // sentence makes an error text the beginning of a sentence.

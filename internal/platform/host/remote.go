@@ -15,6 +15,7 @@ import (
 	"github.com/aurorabot/aurora/internal/config"
 	"github.com/aurorabot/aurora/internal/platform/mcp"
 	"github.com/aurorabot/aurora/internal/redact"
+	"github.com/aurorabot/aurora/internal/short"
 )
 
 // A RemoteDialer speaks with remote apps over Streamable HTTP and HTTP+SSE. It
@@ -62,7 +63,7 @@ func (d *RemoteDialer) Dial(ctx context.Context, app *config.App) (*Link, error)
 				level = slog.LevelDebug
 			}
 			if log.Enabled(ctx, level) {
-				log.Log(ctx, level, "App sent an event that is no message.", "event", head(d.Redact.String(string(text)), noiseShown))
+				log.Log(ctx, level, "App sent an event that is no message.", "event", short.Bytes(d.Redact.String(string(text)), noiseShown))
 			}
 		},
 	}

@@ -109,9 +109,7 @@ func (l *lines) fill() {
 	for range 100 {
 		n, err := l.r.Read(l.buf[l.end:])
 		l.end += n
-		if l.err = err; err != nil {
-			l.open.Store(0) // nothing more comes
-		}
+		l.err = err
 		if l.useless += n; l.useless > floodFree+2*l.max {
 			time.Sleep(floodPause)
 			l.useless -= floodSlice
