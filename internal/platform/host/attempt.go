@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -242,7 +243,7 @@ func (at *attempt) failure(ctx context.Context, link *Link, err error, limit tim
 		if errors.Is(err, mcp.ErrNoEndpoint) {
 			why = mcp.ErrNoEndpoint.Error()
 		}
-		f.reason = fmt.Sprintf("The request %s timed out after %v: %s.%s%s", stage, limit, why, link.lastWords(), silentHint(at.conf))
+		f.reason = fmt.Sprintf("The request %s timed out after %v: %s.%s%s", stage, limit, why, cmp.Or(link.lastWords(), link.unended()), silentHint(at.conf))
 	case closedBy(err):
 		f.reason = fmt.Sprintf("It closed the connection before it answered %s.%s", stage, link.lastWords())
 	default:

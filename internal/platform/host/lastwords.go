@@ -12,8 +12,7 @@ const tailLines = 60
 
 // lastWords returns the line of stderr that says most, as a sentence with a
 // blank before it; if there is none, the last one on stdout that was no message,
-// where programs print how they want to be called, or what it began to write;
-// empty if there is nothing.
+// where programs print how they want to be called; empty if there is none either.
 func (l *Link) lastWords() string {
 	if l.Process == nil {
 		return ""
@@ -28,10 +27,17 @@ func (l *Link) lastWords() string {
 			return fmt.Sprintf(" It printed on stdout: %s", quoted(line)) + misframed(line)
 		}
 	}
-	if t, ok := l.Transport.(interface{ Unfinished() int64 }); ok && t.Unfinished() > 0 {
-		return fmt.Sprintf(" It has written %d bytes on stdout without a line end; MCP wants a line feed behind each message.", t.Unfinished())
-	}
 	return ""
+}
+
+// unended tells of a server that answers and ends no line, as a sentence with a
+// blank before it; empty if there is none.
+func (l *Link) unended() string {
+	t, ok := l.Transport.(interface{ Unfinished() int64 })
+	if !ok || t.Unfinished() == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" It has written %d bytes on stdout without a line end; MCP wants a line feed behind each message.", t.Unfinished())
 }
 
 // misframed returns what is wrong with a line that is a part of a message which

@@ -75,7 +75,8 @@ func (o *outbox) drain() {
 	}
 }
 
-// flush waits until everything posted has been sent, for d at most.
+// flush waits until everything posted has been sent, for d at most. It waits in
+// slices: a pause of the whole machine takes one of them, not all of the time.
 func (o *outbox) flush(d time.Duration) {
 	o.mu.Lock()
 	idle := o.idle
@@ -83,11 +84,15 @@ func (o *outbox) flush(d time.Duration) {
 	if idle == nil {
 		return
 	}
-	limit := time.NewTimer(d)
-	defer limit.Stop()
-	select {
-	case <-idle:
-	case <-limit.C:
+	const slices = 5
+	slice := time.NewTicker(d / slices)
+	defer slice.Stop()
+	for range slices {
+		select {
+		case <-idle:
+			return
+		case <-slice.C:
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // flushTime bounds how long Close waits for its last messages to go out.
-const flushTime = 100 * time.Millisecond
+const flushTime = 500 * time.Millisecond
 
 // A Session is one client session with one server. It is safe for concurrent
 // use.
