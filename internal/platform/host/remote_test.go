@@ -147,6 +147,7 @@ func TestL10ACallWakesARemoteServer(t *testing.T) {
 			_, server := h.remote("demo", "tool a", how)
 			h.open()
 			server.Down()
+			synctest.Wait() // what was sent on a connection that breaks meanwhile may have arrived
 			wantEnd(t, h.call("demo.a", ""), call.Unavailable, call.AppUnavailable, "restarting", "connection refused", "Check that it runs")
 			h.pass(20 * time.Minute)
 			s := h.wantState("demo", Restarting) // it is never given up
