@@ -211,11 +211,7 @@ func (c *Client) FollowEvents(ctx context.Context, r FollowRequest, tell func(Ev
 // follow posts a request and tells what comes, for as long as the house lives:
 // lines that have news, or the error that ends them.
 func follow[News any](ctx context.Context, c *Client, path string, request any, tell func(News) error) error {
-	b, err := Marshal(request)
-	if err != nil {
-		return Errorf(call.UsageInvalid, "encoding the request: %v", err)
-	}
-	body, _, err := c.do(ctx, http.MethodPost, path, b)
+	body, err := c.send(ctx, path, request)
 	if err != nil {
 		return err
 	}
@@ -240,13 +236,19 @@ func follow[News any](ctx context.Context, c *Client, path string, request any, 
 	}
 }
 
-// post sends a request and decodes the answer into v.
-func (c *Client) post(ctx context.Context, path string, request, v any) error {
+// send posts a request and returns what is answered.
+func (c *Client) send(ctx context.Context, path string, request any) (*bounded, error) {
 	b, err := Marshal(request)
 	if err != nil {
-		return Errorf(call.UsageInvalid, "encoding the request: %v", err)
+		return nil, Errorf(call.UsageInvalid, "encoding the request: %v", err)
 	}
 	body, _, err := c.do(ctx, http.MethodPost, path, b)
+	return body, err
+}
+
+// post sends a request and decodes the answer into v.
+func (c *Client) post(ctx context.Context, path string, request, v any) error {
+	body, err := c.send(ctx, path, request)
 	if err != nil {
 		return err
 	}

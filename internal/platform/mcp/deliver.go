@@ -29,6 +29,10 @@ func (s *Session) deliver(m *Message) {
 	}
 }
 
+// maxPrompt is the longest banner or prompt that may stand before an answer, in
+// bytes: it is kept.
+const maxPrompt = 4 << 10
+
 // prompted reports whether an answer that stands behind noise on its line is
 // one, and is not quoted there: whoever can make a server log something could
 // forge answers otherwise. Noise in front of the answer to initialize is a
@@ -42,7 +46,7 @@ func (s *Session) prompted(m *Message) bool {
 	if !ok || p == nil {
 		return false
 	}
-	if p.method == methodInitialize {
+	if p.method == methodInitialize && len(m.behind) <= maxPrompt {
 		s.prompt = bytes.Clone(m.behind)
 	}
 	if s.prompt == nil || !bytes.Equal(m.behind, s.prompt) {

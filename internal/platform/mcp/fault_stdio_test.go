@@ -124,6 +124,21 @@ func TestS01APromptBeforeAnAnswer(t *testing.T) {
 	}
 }
 
+// S01: what is kept of a prompt is bounded, so a very long one is none.
+func TestS01ALongPromptIsNoise(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, r, w := newPipes(t)
+		s := p.join(NewStdio(r, w, p.opts), Options{}, func() {
+			m := p.next("initialize")
+			answer := `{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}`
+			p.say("%s", strings.Repeat("#", maxPrompt+1)+answer)
+			p.say("%s", answer)
+			p.next("notifications/initialized")
+		})
+		equal(t, "noise", s.Stats().Noise, 1)
+	})
+}
+
 // S05: a line of noise that is longer than any message may be.
 func TestS05NoiseBeyondTheLimitIsNoise(t *testing.T) {
 	const limit = 1 << 20
